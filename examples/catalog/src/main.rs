@@ -1,0 +1,2 @@
+//! A small shop back end.
+fn main() {}
