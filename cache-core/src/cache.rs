@@ -26,7 +26,7 @@ use bytes::Bytes;
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    backend::{BackendError, BackendErrorKind, CacheBackend, CacheId, Fence, NewEntry},
+    backend::{BackendError, BackendErrorKind, CacheBackend, CacheId, Fence, FenceScope, NewEntry},
     background::Background,
     clock::Clock,
     codec::ValueForm,
@@ -70,6 +70,7 @@ pub(crate) struct Shared {
 
 /// What an attribute says about the entries it makes.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)] // for generated code
 pub struct LoadOptions {
     pub ttl: Option<Duration>,
     pub lock_timeout: Option<Duration>,
@@ -147,18 +148,28 @@ impl CacheInner {
         self.counters.bypasses.one();
     }
 
+    /// Holds the cache to a value type, for a handle.
+    pub(crate) fn claim<V: 'static>(&self) -> Result<(), CacheError> {
+        self.agree::<V>(ValueType::declared::<V>)
+    }
+
+    fn agree<V: 'static>(&self, first: impl FnOnce() -> ValueType) -> Result<(), CacheError> {
+        let holds = self.value_type.get_or_init(first);
+        if holds.is::<V>() {
+            return Ok(());
+        }
+        let error = CacheError::ValueType {
+            cache: self.name().to_owned(),
+            holds: holds.name().to_owned(),
+            wanted: std::any::type_name::<V>().to_owned(),
+        };
+        self.complaints.once(Complaint::ValueType, self.name(), || error.to_string());
+        Err(error)
+    }
+
     /// Whether calls with values of this type may use the cache.
     pub(crate) fn admit<V: 'static>(&self, traits: &ValueTraits<V>) -> Result<(), CacheError> {
-        let holds = self.value_type.get_or_init(|| ValueType::of::<V>(traits.form.is_some()));
-        if !holds.is::<V>() {
-            let error = CacheError::ValueType {
-                cache: self.name().to_owned(),
-                holds: holds.name().to_owned(),
-                wanted: std::any::type_name::<V>().to_owned(),
-            };
-            self.complaints.once(Complaint::ValueType, self.name(), || error.to_string());
-            return Err(error);
-        }
+        self.agree::<V>(|| ValueType::of::<V>(traits.form.is_some()))?;
         if self.config.backend().is_some() && traits.form.is_none() {
             let error = CacheError::NotSerializable {
                 cache: self.name().to_owned(),
@@ -409,9 +420,9 @@ impl CacheInner {
     }
 
     /// Runs `body` and stores what it gives in place of what is there.
-    pub(crate) async fn put<R, O, F, S, T>(
+    pub(crate) async fn put<R, O, F, S, T, K>(
         self: &Arc<Self>,
-        key: PutKey<'_, O::Value>,
+        key: PutKey<K>,
         returns: Returns<R, O>,
         ttl: Option<Duration>,
         keep: Keep<S, T>,
@@ -422,6 +433,7 @@ impl CacheInner {
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
+        K: Fn(&O::Value) -> Option<KeyText>,
     {
         if self.is_disabled() {
             return (body.await, Ok(()));
@@ -429,63 +441,80 @@ impl CacheInner {
         if let Err(error) = self.admit(&returns.value) {
             return (body.await, Err(error));
         }
-        // What is known before the body is what the fence is made of: an invalidation, or another put, that comes while the
-        // body runs may have seen newer data than the body did.
-        let attempt = match key {
-            PutKey::Known(key) => Some(self.attempt_put(key.clone(), returns.value.form).await),
-            PutKey::FromValue(_) => None,
-        };
-        let interrupted = Interrupted::new(self, attempt.as_ref().map_or(Target::All, |put| Target::Key(put.key.clone())));
+        // The fence is made of what is known before the body: an invalidation, or another put, that comes while the body
+        // runs may have seen newer data than the body did.
+        let attempt = self.attempt_put(&key).await;
+        let interrupted = Interrupted::new(
+            self,
+            match &key {
+                PutKey::Known(key) => Target::Key(key.clone()),
+                PutKey::FromValue(_) => Target::All,
+            },
+        );
         let returned = body.await;
         let Some(value) = O::value(&returned) else {
             interrupted.did_not_happen();
             return (returned, Ok(()));
         };
-        let lifetime = self.lifetime(value, ttl, &keep, returns.value.is_none);
-        let outcome = match (attempt, &key) {
-            (Some(attempt), _) => self.finish_put(attempt, value, returns.value.form, lifetime).await,
-            // The key was not known in time for a fence: the entry is taken away, the next reader loads it.
-            (None, PutKey::FromValue(key)) => match key(value) {
-                Some(key) => self.invalidate(Target::Key(key)).await.map(drop),
-                None => self.invalidate(Target::All).await.map(drop),
+        let key = match key {
+            PutKey::Known(key) => Some(key),
+            PutKey::FromValue(key) => key(value),
+        };
+        let outcome = match key {
+            None => self.invalidate(Target::All).await.map(drop),
+            Some(key) => match self.lifetime(value, ttl, &keep, returns.value.is_none) {
+                // Not to be stored; but what is there is no longer true.
+                None => self.invalidate(Target::Key(key)).await.map(drop),
+                Some(lifetime) => self.finish_put(attempt, key, value, returns.value.form, lifetime).await,
             },
-            (None, PutKey::Known(_)) => Ok(()),
         };
         interrupted.did_not_happen();
         (returned, outcome)
     }
 
-    async fn attempt_put<V: 'static>(self: &Arc<Self>, key: KeyText, form: Option<ValueForm<V>>) -> PutAttempt {
-        let presence = self.flights.attend(key.as_str());
-        let epoch = self.flights.epoch();
+    async fn attempt_put<K>(self: &Arc<Self>, key: &PutKey<K>) -> PutAttempt {
+        let (epoch, changes) = (self.flights.epoch(), self.flights.changes());
+        let presence = match key {
+            PutKey::Known(key) => Some(self.flights.attend(key.as_str())),
+            PutKey::FromValue(_) => None,
+        };
         let fence = match self.config.backend() {
             None => None,
             Some(backend) => {
-                let answer = timeout(backend.read_budget(), backend.load(self.id.entry(key.as_str()))).await;
-                self.answered(answer.unwrap_or_else(|_| Err(overdue()))).ok().and_then(|loaded| loaded.fence)
+                let request = async {
+                    match key {
+                        PutKey::Known(key) => {
+                            backend.load(self.id.entry(key.as_str())).await.map(|loaded| loaded.fence)
+                        }
+                        PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
+                    }
+                };
+                let answer = timeout(backend.read_budget(), request).await;
+                self.answered(answer.unwrap_or_else(|_| Err(overdue()))).ok().flatten()
             }
         };
-        let _ = form;
-        PutAttempt { key, presence, epoch, fence }
+        PutAttempt { presence, epoch, changes, fence }
     }
 
     async fn finish_put<V: Clone + Send + Sync + 'static>(
         self: &Arc<Self>,
         put: PutAttempt,
+        key: KeyText,
         value: &V,
         form: Option<ValueForm<V>>,
-        lifetime: Option<Option<Duration>>,
+        lifetime: Option<Duration>,
     ) -> Result<(), CacheError> {
-        let PutAttempt { key, presence, epoch, fence } = put;
-        let Some(lifetime) = lifetime else {
-            // Not to be stored; but what is there is no longer true.
-            return self.invalidate(Target::Key(key)).await.map(drop);
-        };
+        let PutAttempt { presence, epoch, changes, fence } = put;
+        let scope = if presence.is_some() { FenceScope::Entry } else { FenceScope::Cache };
+        // A key that was not known before the body has no slot to tell whether it changed; the cache as a whole does.
+        let changes = presence.is_none().then_some(changes);
+        let presence = presence.unwrap_or_else(|| self.flights.attend(key.as_str()));
         if let Some(memory) = &self.memory {
             let held = Held::new(value.clone(), epoch, lifetime, &self.clock);
             let mut removed = None;
             let stored = presence.settle_put(
                 epoch,
+                changes,
                 || memory.insert(key.as_str(), held),
                 || removed = memory.remove(key.as_str()),
             );
@@ -493,21 +522,21 @@ impl CacheInner {
             return Ok(());
         }
         let (Some(backend), Some(form)) = (self.config.backend(), form) else { return Ok(()) };
-        let new = match fence {
-            Some(fence) => self.seal(&key, value, form, lifetime, fence),
-            None => Err(self.backend_error(BackendError::new(BackendErrorKind::Unavailable, "no tokens to store with"))),
+        // First nobody joins what is under way; below, after the backend was told, once more for those who came in between.
+        let unchanged = presence.settle_put(epoch, changes, || {}, || {});
+        let Some(fence) = fence.filter(|_| unchanged) else {
+            self.count_store(false);
+            return self.invalidate(Target::Key(key)).await.map(drop);
         };
-        let new = match new {
-            Ok(new) => new,
+        let new = match self.seal(&key, value, form, lifetime, fence) {
+            Ok(new) => NewEntry { scope, ..new },
             Err(error) => return self.invalidate(Target::Key(key)).await.and(Err(error)),
         };
         let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
         let work = async move {
-            // Here too: first nobody joins what is under way, then the backend, then again, for those who came in between.
-            presence.settle_put(epoch, || {}, || {});
             let entry = cache.id.entry(key.as_str());
             let answer = timeout(backend_of_task.store_budget(), backend_of_task.put(entry, new)).await;
-            presence.settle_put(epoch, || {}, || {});
+            presence.settle_put(epoch, None, || {}, || {});
             cache.stored(answer.unwrap_or_else(|_| Err(overdue())))
         };
         self.acknowledged(backend, work).await
@@ -692,7 +721,7 @@ impl CacheInner {
             self.complaints.once(Complaint::Size, self.name(), || error.to_string());
             return Err(error);
         }
-        Ok(NewEntry { bytes, ttl, fence })
+        Ok(NewEntry { bytes, ttl, fence, scope: FenceScope::Entry })
     }
 
     /// Notes how a store ended.
@@ -741,17 +770,18 @@ pub(crate) struct Keep<S, T> {
 }
 
 /// Where a put is to go.
-pub(crate) enum PutKey<'a, V> {
-    Known(&'a KeyText),
-    /// From the value; `None` if it has no key.
-    FromValue(&'a dyn Fn(&V) -> Option<KeyText>),
+pub(crate) enum PutKey<K> {
+    Known(KeyText),
+    /// From the value; without a key the whole cache is invalidated.
+    FromValue(K),
 }
 
-/// A put whose body is about to run.
+/// A put whose body is about to run: what must not have changed when it is over.
 struct PutAttempt {
-    key: KeyText,
-    presence: Presence,
+    /// `None` while the key is not known.
+    presence: Option<Presence>,
     epoch: u64,
+    changes: u64,
     fence: Option<Fence>,
 }
 

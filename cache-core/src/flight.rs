@@ -59,6 +59,8 @@ pub(crate) struct Flights {
     shards: Box<[Mutex<HashMap<Box<str>, Slot>>]>,
     hasher: RandomState,
     epoch: AtomicU64,
+    /// Invalidations and puts, of any key.
+    changes: AtomicU64,
     next_slot: AtomicU64,
 }
 
@@ -110,6 +112,7 @@ impl Flights {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
             epoch: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
             next_slot: AtomicU64::new(0),
         })
     }
@@ -117,6 +120,11 @@ impl Flights {
     /// The epoch that counts. What began in another one is void.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
+    }
+
+    /// A number that every invalidation and every put raises.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// How many keys somebody is busy with.
@@ -135,6 +143,7 @@ impl Flights {
     /// Ends every load of `key` that is under way: none of them may store. `remove` takes the entry away, under the same lock.
     pub(crate) fn invalidate<T>(&self, key: &str, remove: impl FnOnce() -> T) -> T {
         let mut shard = self.shard(key);
+        self.changes.fetch_add(1, Ordering::AcqRel);
         let ended = shard.remove(key);
         let removed = remove();
         drop(shard);
@@ -202,15 +211,16 @@ impl Presence {
             slot.present += 1;
             (self.slot, self.puts) = (slot.id, slot.puts);
         }
-        if let Some(flight) = slot.flight.as_ref().filter(|flight| flight.fence == fence) {
-            match &*flight.progress.borrow() {
+        let met = slot.flight.as_ref().filter(|flight| flight.fence == fence).map(Arc::clone);
+        if let Some(flight) = met {
+            let progress = flight.progress.borrow().clone();
+            match progress {
                 Progress::Flying => {
-                    let (flight, progress) = (Arc::clone(flight), flight.progress.subscribe());
                     drop(shard);
+                    let progress = flight.progress.subscribe();
                     return Entered::Join(Waiter { presence: self, flight, progress });
                 }
-                Progress::Landed(held) if counts(held) => {
-                    let held = Arc::clone(held);
+                Progress::Landed(held) if counts(&held) => {
                     drop(shard);
                     return Entered::Found(held);
                 }
@@ -246,12 +256,22 @@ impl Presence {
     }
 
     /// Ends a put: `insert` runs, under the lock, if nothing has invalidated the key and no other put has ended since this
-    /// caller arrived; else `remove` runs, because it is not known which value is the newer one. In both cases
-    /// loads that are under way may no longer store.
-    pub(crate) fn settle_put(&self, epoch: u64, insert: impl FnOnce(), remove: impl FnOnce()) -> bool {
+    /// caller arrived (where `changes` is given: since that count of changes of the whole cache); else `remove` runs,
+    /// because it is not known which value is the newer one. In both cases loads that are under way may no longer store.
+    pub(crate) fn settle_put(
+        &self,
+        epoch: u64,
+        changes: Option<u64>,
+        insert: impl FnOnce(),
+        remove: impl FnOnce(),
+    ) -> bool {
         let mut shard = self.flights.shard(&self.key);
         let slot = self.flights.slot(&mut shard, &self.key);
-        let unchanged = slot.id == self.slot && slot.puts == self.puts && self.flights.epoch() == epoch;
+        let unchanged = slot.id == self.slot
+            && slot.puts == self.puts
+            && self.flights.epoch() == epoch
+            && changes.is_none_or(|changes| self.flights.changes() == changes);
+        self.flights.changes.fetch_add(1, Ordering::AcqRel);
         slot.puts += 1;
         let ended = slot.flight.take();
         if slot.present == 0 {
@@ -402,7 +422,11 @@ impl Waiter {
     pub(crate) async fn wait(mut self, arrived: Instant, lock_timeout: Duration) -> Waited {
         let mut patience = arrived + lock_timeout;
         loop {
-            let ended = self.progress.wait_for(|progress| !matches!(progress, Progress::Flying));
+            let ended = async {
+                let over = self.progress.wait_for(|progress| !matches!(progress, Progress::Flying)).await;
+                // The sender lives in the flight, which this waiter holds.
+                over.map_or(Progress::Abandoned, |progress| progress.clone())
+            };
             // Without a runtime there is no timer; then the leader alone decides.
             let ended = if tokio::runtime::Handle::try_current().is_ok() {
                 timeout_at(patience, ended).await.ok()
@@ -410,11 +434,7 @@ impl Waiter {
                 Some(ended.await)
             };
             match ended {
-                Some(Ok(progress)) => {
-                    let progress = progress.clone();
-                    return Waited::Over(progress, self.presence);
-                }
-                Some(Err(_)) => return Waited::Over(Progress::Abandoned, self.presence),
+                Some(progress) => return Waited::Over(progress, self.presence),
                 None => match self.relieve(lock_timeout) {
                     Ok(()) => return Waited::Lead(Lead { presence: Some(self.presence), flight: self.flight }),
                     Err(later) => patience = later,

@@ -5,6 +5,9 @@
 //! implemented for `&Probe<specific>` is found before one for `Probe<anything>` when the receiver is `&&Probe`. In a generic
 //! function that sees the bounds in scope, no more.
 
+// For generated code, which is documented where it is generated.
+#![allow(missing_docs, missing_debug_implementations)]
+
 use std::{
     any::{Any, TypeId, type_name},
     fmt,
