@@ -32,9 +32,7 @@ impl Errors {
     }
 
     fn into_compile_errors(self) -> TokenStream {
-        self.0
-            .map(syn::Error::into_compile_error)
-            .unwrap_or_default()
+        self.0.map(syn::Error::into_compile_error).unwrap_or_default()
     }
 }
 

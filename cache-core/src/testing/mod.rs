@@ -91,9 +91,6 @@ impl CacheManagerBuilder {
 #[must_use]
 pub fn manager() -> (CacheManager, TestClock) {
     let clock = TestClock::new();
-    let manager = CacheManager::builder()
-        .clock(&clock)
-        .build()
-        .expect("the defaults of the framework are valid");
+    let manager = CacheManager::builder().clock(&clock).build().expect("the defaults of the framework are valid");
     (manager, clock)
 }
