@@ -12,7 +12,9 @@ pub(crate) struct Background {
 
 impl Background {
     pub(crate) fn new() -> Self {
-        Self { running: Arc::new(watch::Sender::new(0)) }
+        Self {
+            running: Arc::new(watch::Sender::new(0)),
+        }
     }
 
     /// Runs `work` in a task of its own. Without a Tokio runtime there is none, and `work` comes back.
@@ -38,7 +40,11 @@ impl Background {
     /// Returns at a moment when nothing is under way.
     pub(crate) async fn settled(&self) {
         // The sender lives in `self`, so there is always an answer.
-        let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
+        let _ = self
+            .running
+            .subscribe()
+            .wait_for(|running| *running == 0)
+            .await;
     }
 }
 

@@ -37,13 +37,17 @@ pub enum CacheError {
         problems: Vec<String>,
     },
     /// A process-wide manager is there already.
-    #[error("a process-wide manager is in use already, since {by}: install yours before that, once")]
+    #[error(
+        "a process-wide manager is in use already, since {by}: install yours before that, once"
+    )]
     AlreadyInstalled {
         /// Who installed it, or which function was called first and so began to use the defaults.
         by: String,
     },
     /// A cache holds values of another type.
-    #[error("cache `{cache}` holds `{holds}`, not `{wanted}`: use one value type, or another cache")]
+    #[error(
+        "cache `{cache}` holds `{holds}`, not `{wanted}`: use one value type, or another cache"
+    )]
     ValueType {
         /// The cache.
         cache: String,

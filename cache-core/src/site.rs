@@ -36,7 +36,12 @@ pub struct Site {
 
 impl Site {
     pub const fn new(attribute: Attribute, cache: &'static str, function: &'static str) -> Self {
-        Self { attribute, cache, function, resolved: OnceLock::new() }
+        Self {
+            attribute,
+            cache,
+            function,
+            resolved: OnceLock::new(),
+        }
     }
 
     pub(crate) const fn attribute(&self) -> Attribute {
@@ -52,7 +57,10 @@ impl Site {
     }
 
     /// The cache the attribute names. `None` if it cannot be made: then the function runs as if it were not annotated.
-    pub(crate) fn resolve(&'static self, manager: Option<&CacheManager>) -> Option<Arc<CacheInner>> {
+    pub(crate) fn resolve(
+        &'static self,
+        manager: Option<&CacheManager>,
+    ) -> Option<Arc<CacheInner>> {
         match manager {
             Some(manager) => self.find(manager),
             None => self

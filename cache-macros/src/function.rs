@@ -5,8 +5,8 @@
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericArgument, Meta, Pat, PatIdent, Path, PathArguments, PathSegment, ReturnType, Signature,
-    Token, Type, TypeParamBound, Visibility, braced,
+    Attribute, FnArg, GenericArgument, Meta, Pat, PatIdent, Path, PathArguments, PathSegment,
+    ReturnType, Signature, Token, Type, TypeParamBound, Visibility, braced,
     parse::{Parse, ParseStream, Parser},
     token::Brace,
 };
@@ -26,7 +26,11 @@ pub(crate) struct Function {
 
 pub(crate) enum Body {
     /// `{ … }`, with the attributes at its beginning apart.
-    Block { brace: Brace, inner: Vec<Attribute>, statements: TokenStream },
+    Block {
+        brace: Brace,
+        inner: Vec<Attribute>,
+        statements: TokenStream,
+    },
     /// `;`
     None(Token![;]),
 }
@@ -37,7 +41,10 @@ pub(crate) enum Form {
     Async { block: TokenStream },
     /// `fn f() -> Pin<Box<dyn Future<Output = R>>> { Box::pin(async move { … }) }`, which is what `#[async_trait]` makes of
     /// an async method before the attributes on the method run.
-    Boxed { pin: TokenStream, block: TokenStream },
+    Boxed {
+        pin: TokenStream,
+        block: TokenStream,
+    },
 }
 
 /// A parameter other than `self`.
@@ -66,20 +73,40 @@ impl Parse for Function {
         } else {
             let content;
             let brace = braced!(content in input);
-            Body::Block { brace, inner: content.call(Attribute::parse_inner)?, statements: content.parse()? }
+            Body::Block {
+                brace,
+                inner: content.call(Attribute::parse_inner)?,
+                statements: content.parse()?,
+            }
         };
-        Ok(Self { attrs, vis, sig, body })
+        Ok(Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        })
     }
 }
 
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, vis, sig, body } = self;
+        let Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        } = self;
         tokens.extend(quote!(#(#attrs)* #vis #sig));
         match body {
             Body::None(semicolon) => semicolon.to_tokens(tokens),
-            Body::Block { brace, inner, statements } => {
-                brace.surround(tokens, |tokens| tokens.extend(quote!(#(#inner)* #statements)));
+            Body::Block {
+                brace,
+                inner,
+                statements,
+            } => {
+                brace.surround(tokens, |tokens| {
+                    tokens.extend(quote!(#(#inner)* #statements))
+                });
             }
         }
     }
@@ -88,9 +115,14 @@ impl ToTokens for Function {
 impl Function {
     /// Takes our other attributes off the function.
     pub(crate) fn take_attributes(&mut self, errors: &mut Errors) -> Vec<Args> {
-        let (ours, others): (Vec<_>, _) = self.attrs.drain(..).partition(|attr| Kind::of(attr.path()).is_some());
+        let (ours, others): (Vec<_>, _) = self
+            .attrs
+            .drain(..)
+            .partition(|attr| Kind::of(attr.path()).is_some());
         self.attrs = others;
-        ours.into_iter().filter_map(|attr| Some(Args::stacked(Kind::of(attr.path())?, attr, errors))).collect()
+        ours.into_iter()
+            .filter_map(|attr| Some(Args::stacked(Kind::of(attr.path())?, attr, errors)))
+            .collect()
     }
 
     /// Takes the marks off the parameters.
@@ -115,7 +147,12 @@ impl Function {
                         }
                         mark = mark.or(Some(read));
                     }
-                    params.push(Param { index, pat: (*typed.pat).clone(), ty: (*typed.ty).clone(), mark });
+                    params.push(Param {
+                        index,
+                        pat: (*typed.pat).clone(),
+                        ty: (*typed.ty).clone(),
+                        mark,
+                    });
                 }
             }
         }
@@ -140,12 +177,19 @@ impl Function {
         let ReturnType::Type(_, ty) = &self.sig.output else {
             return None;
         };
-        if self.sig.asyncness.is_some() { Some(ty) } else { boxed_output(ty).or(Some(ty)) }
+        if self.sig.asyncness.is_some() {
+            Some(ty)
+        } else {
+            boxed_output(ty).or(Some(ty))
+        }
     }
 
     /// How the function is asynchronous, if it is and has a body.
     pub(crate) fn form(&self) -> Option<Form> {
-        let Body::Block { brace, statements, .. } = &self.body else {
+        let Body::Block {
+            brace, statements, ..
+        } = &self.body
+        else {
             return None;
         };
         if self.sig.asyncness.is_some() {
@@ -188,7 +232,9 @@ fn async_block(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 /// The `R` of `Pin<Box<dyn Future<Output = R> + …>>`.
 fn boxed_output(ty: &Type) -> Option<&Type> {
     let pin = last_segment(ty).filter(|segment| segment.ident == "Pin")?;
-    let inner = first_type(pin).and_then(last_segment).filter(|segment| segment.ident == "Box")?;
+    let inner = first_type(pin)
+        .and_then(last_segment)
+        .filter(|segment| segment.ident == "Box")?;
     let Type::TraitObject(object) = first_type(inner)? else {
         return None;
     };
@@ -196,7 +242,11 @@ fn boxed_output(ty: &Type) -> Option<&Type> {
         let TypeParamBound::Trait(bound) = bound else {
             return None;
         };
-        let future = bound.path.segments.last().filter(|segment| segment.ident == "Future")?;
+        let future = bound
+            .path
+            .segments
+            .last()
+            .filter(|segment| segment.ident == "Future")?;
         let PathArguments::AngleBracketed(arguments) = &future.arguments else {
             return None;
         };
@@ -229,7 +279,12 @@ pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
 }
 
 fn take_marks(attrs: &mut Vec<Attribute>) -> Vec<Attribute> {
-    let is_mark = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "cache_key");
+    let is_mark = |attr: &Attribute| {
+        attr.path()
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "cache_key")
+    };
     let (marks, others) = attrs.drain(..).partition(is_mark);
     *attrs = others;
     marks
@@ -256,7 +311,9 @@ fn read_mark(attr: &Attribute, errors: &mut Errors) -> Mark {
 /// The parameters that make up the key when no option says otherwise: the marked ones, else all.
 pub(crate) fn key_params(params: &[Param]) -> impl Iterator<Item = &Param> {
     let marked = params.iter().any(|param| param.mark.is_some());
-    params.iter().filter(move |param| !marked || param.mark.is_some())
+    params
+        .iter()
+        .filter(move |param| !marked || param.mark.is_some())
 }
 
 impl Param {
@@ -264,7 +321,9 @@ impl Param {
     /// business.
     pub(crate) fn name(&self) -> Option<&Ident> {
         match &self.pat {
-            Pat::Ident(pat) if pat.subpat.is_none() && !pat.ident.to_string().starts_with('_') => Some(&pat.ident),
+            Pat::Ident(pat) if pat.subpat.is_none() && !pat.ident.to_string().starts_with('_') => {
+                Some(&pat.ident)
+            }
             _ => None,
         }
     }
@@ -280,7 +339,12 @@ pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
         Type::Reference(ty) => vec![&ty.elem],
         Type::Slice(ty) => vec![&ty.elem],
         Type::Tuple(ty) => ty.elems.iter().collect(),
-        Type::Path(ty) => ty.path.segments.iter().flat_map(|segment| arguments(segment)).collect(),
+        Type::Path(ty) => ty
+            .path
+            .segments
+            .iter()
+            .flat_map(|segment| arguments(segment))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -290,13 +354,20 @@ fn arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
         PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
         _ => None,
     };
-    arguments.into_iter().flatten().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
+    arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
 }
 
 /// The first of `ty` and the types it is made of that passes the test.
 pub(crate) fn find<'a>(ty: &'a Type, test: &impl Fn(&Type) -> bool) -> Option<&'a Type> {
-    if test(ty) { Some(ty) } else { parts(ty).into_iter().find_map(|part| find(part, test)) }
+    if test(ty) {
+        Some(ty)
+    } else {
+        parts(ty).into_iter().find_map(|part| find(part, test))
+    }
 }

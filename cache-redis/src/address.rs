@@ -8,7 +8,8 @@ use redis::{
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
-const HOW_TO_WRITE: &str = "write redis://[user:password@]host[:port][/database], or unix:///path/to/socket";
+const HOW_TO_WRITE: &str =
+    "write redis://[user:password@]host[:port][/database], or unix:///path/to/socket";
 
 /// One server. `Display` and `Debug` show where it is, never with which user or password.
 #[derive(Clone)]
@@ -24,8 +25,13 @@ impl Address {
         let Some((scheme, _)) = url.split_once(':') else {
             return Err(invalid(format!("this is not a url, {HOW_TO_WRITE}")));
         };
-        if !matches!(scheme, "redis" | "rediss" | "valkey" | "valkeys" | "redis+unix" | "valkey+unix" | "unix") {
-            return Err(invalid(format!("this is not the url of a redis server, {HOW_TO_WRITE}")));
+        if !matches!(
+            scheme,
+            "redis" | "rediss" | "valkey" | "valkeys" | "redis+unix" | "valkey+unix" | "unix"
+        ) {
+            return Err(invalid(format!(
+                "this is not the url of a redis server, {HOW_TO_WRITE}"
+            )));
         }
         let info = url.into_connection_info().map_err(|error| {
             // Only the library's fixed sentence is passed on, not its detail, which quotes the url.
@@ -39,12 +45,8 @@ impl Address {
                 }
                 Some("TLS") => "tls is not compiled in, use redis:// or turn on the feature for it".to_owned(),
                 Some("wildcard address") => "0.0.0.0 and :: are no addresses to connect to, name a host".to_owned(),
-                Some("protocol version") => {
-                    "the parameter `protocol` must be left out, RESP3 is always used".to_owned()
-                }
-                _ => {
-                    format!("this url cannot be read, {HOW_TO_WRITE}; percent-encode special characters of a password")
-                }
+                Some("protocol version") => "the parameter `protocol` must be left out, RESP3 is always used".to_owned(),
+                _ => format!("this url cannot be read, {HOW_TO_WRITE}; percent-encode special characters of a password"),
             })
         })?;
 
@@ -63,8 +65,11 @@ impl Address {
             .clone()
             .set_protocol(ProtocolVersion::RESP3)
             .set_lib_name("cache-redis", env!("CARGO_PKG_VERSION"));
-        let info = info.set_redis_settings(settings).set_tcp_settings(tcp_settings(silence));
-        let client = Client::open(info).map_err(|_| invalid(format!("this url cannot be used, {HOW_TO_WRITE}")))?;
+        let info = info
+            .set_redis_settings(settings)
+            .set_tcp_settings(tcp_settings(silence));
+        let client = Client::open(info)
+            .map_err(|_| invalid(format!("this url cannot be used, {HOW_TO_WRITE}")))?;
         Ok(Self { client, label })
     }
 
@@ -88,8 +93,12 @@ impl fmt::Debug for Address {
 /// Small requests leave at once, and a dead peer is noticed by the kernel too: an idle connection by keep-alive, one with
 /// unacknowledged data by the user time-out.
 fn tcp_settings(silence: Duration) -> TcpSettings {
-    let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(15)).with_interval(Duration::from_secs(5));
-    let settings = TcpSettings::default().set_nodelay(true).set_keepalive(keepalive);
+    let keepalive = TcpKeepalive::new()
+        .with_time(Duration::from_secs(15))
+        .with_interval(Duration::from_secs(5));
+    let settings = TcpSettings::default()
+        .set_nodelay(true)
+        .set_keepalive(keepalive);
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     let settings = settings.set_user_timeout(silence.max(Duration::from_secs(2)));
     #[cfg(not(any(target_os = "android", target_os = "fuchsia", target_os = "linux")))]
@@ -129,7 +138,10 @@ mod tests {
             let error = parse(url).expect_err(url);
             assert!(matches!(error, CacheError::BackendUrl { .. }));
             for text in [error.to_string(), format!("{error:?}")] {
-                assert!(!text.contains("s3") && !text.contains("cret"), "{url}: {text}");
+                assert!(
+                    !text.contains("s3") && !text.contains("cret"),
+                    "{url}: {text}"
+                );
             }
         }
     }

@@ -142,7 +142,10 @@ impl RedisBackendBuilder {
     ///
     /// [`CacheError::BackendUrl`] if the URL cannot be read.
     pub fn build(self) -> Result<RedisBackend, CacheError> {
-        let patience = Patience { connecting: self.read_budget, silence: self.read_budget.max(self.store_budget) };
+        let patience = Patience {
+            connecting: self.read_budget,
+            silence: self.read_budget.max(self.store_budget),
+        };
         let address = Address::parse(&self.url, patience.silence)?;
         Ok(RedisBackend(Arc::new(Server {
             link: Link::new(address, self.connections, patience),
@@ -170,7 +173,16 @@ impl CacheBackend for RedisBackend {
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
         let keys = Keys::of(entry);
         let stamp = Token::random();
-        match self.0.write(&PUT, &keys, &new, &[stamp.as_bytes(), DAY.to_string().as_bytes()]).await? {
+        match self
+            .0
+            .write(
+                &PUT,
+                &keys,
+                &new,
+                &[stamp.as_bytes(), DAY.to_string().as_bytes()],
+            )
+            .await?
+        {
             // The value could not be written, but what it supersedes must go all the same.
             Value::ServerError(failure) if error::is_out_of_memory(&failure) => {
                 self.0.remove(std::slice::from_ref(&keys)).await?;
@@ -252,15 +264,23 @@ impl Server {
         let deadline = Instant::now() + self.read_budget;
         let mut read = redis::cmd("MGET");
         read.arg(&keys.value).arg(&keys.stamp).arg(&keys.epoch);
-        let (bytes, stamp, epoch) = entry_and_tokens(self.link.request(Request::One(&read), deadline).await?)?;
+        let (bytes, stamp, epoch) =
+            entry_and_tokens(self.link.request(Request::One(&read), deadline).await?)?;
         if let (Some(stamp), Some(epoch)) = (stamp, epoch) {
-            return Ok(Loaded { bytes, fence: Some(Fence { stamp, epoch }) });
+            return Ok(Loaded {
+                bytes,
+                fence: Some(Fence { stamp, epoch }),
+            });
         }
 
         // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
         let mut create = Pipeline::new();
-        for key in
-            [stamp.is_none().then_some(&keys.stamp), epoch.is_none().then_some(&keys.epoch)].into_iter().flatten()
+        for key in [
+            stamp.is_none().then_some(&keys.stamp),
+            epoch.is_none().then_some(&keys.epoch),
+        ]
+        .into_iter()
+        .flatten()
         {
             create.add_command(set_token(key, "NX"));
         }
@@ -277,20 +297,37 @@ impl Server {
             }
         }
         let (bytes, stamp, epoch) = entry_and_tokens(last)?;
-        Ok(Loaded { bytes, fence: stamp.zip(epoch).map(|(stamp, epoch)| Fence { stamp, epoch }) })
+        Ok(Loaded {
+            bytes,
+            fence: stamp
+                .zip(epoch)
+                .map(|(stamp, epoch)| Fence { stamp, epoch }),
+        })
     }
 
     /// Runs [`STORE`] or [`PUT`].
-    async fn write(&self, script: &Script, keys: &Keys, new: &NewEntry, more: &[&[u8]]) -> Result<Value, BackendError> {
+    async fn write(
+        &self,
+        script: &Script,
+        keys: &Keys,
+        new: &NewEntry,
+        more: &[&[u8]],
+    ) -> Result<Value, BackendError> {
         let (ttl, needed, given) = match new.ttl {
             Some(ttl) => {
-                let ttl = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX).clamp(1, CENTURY);
+                let ttl = u64::try_from(ttl.as_millis())
+                    .unwrap_or(u64::MAX)
+                    .clamp(1, CENTURY);
                 (ttl, ttl, DAY.max(2 * ttl))
             }
             None => (0, CENTURY, 2 * CENTURY),
         };
         let (ttl, needed, given) = (ttl.to_string(), needed.to_string(), given.to_string());
-        let keys = [keys.value.as_bytes(), keys.stamp.as_bytes(), keys.epoch.as_bytes()];
+        let keys = [
+            keys.value.as_bytes(),
+            keys.stamp.as_bytes(),
+            keys.epoch.as_bytes(),
+        ];
         let mut arguments: Vec<&[u8]> = vec![
             new.fence.stamp.as_bytes(),
             new.fence.epoch.as_bytes(),
@@ -300,12 +337,16 @@ impl Server {
             given.as_bytes(),
         ];
         arguments.extend_from_slice(more);
-        script.run(&self.link, &keys, &arguments, self.store_deadline()).await
+        script
+            .run(&self.link, &keys, &arguments, self.store_deadline())
+            .await
     }
 
     /// Removes these entries and replaces their stamps, in one transaction; says how many entries there were.
     async fn invalidate(&self, batch: &[Keys]) -> Result<u64, BackendError> {
-        let removals = batch.iter().flat_map(|keys| [set_token(&keys.stamp, ""), unlink(&keys.value)]);
+        let removals = batch
+            .iter()
+            .flat_map(|keys| [set_token(&keys.stamp, ""), unlink(&keys.value)]);
         match self.transaction(removals).await? {
             Ok(replies) => sum(replies.into_iter().skip(1).step_by(2)),
             Err(failure) if error::is_out_of_memory(&failure) => self.remove(batch).await,
@@ -315,7 +356,9 @@ impl Server {
 
     /// The same without writing anything: an absent stamp refuses as well as another one does.
     async fn remove(&self, batch: &[Keys]) -> Result<u64, BackendError> {
-        let removals = batch.iter().flat_map(|keys| [unlink(&keys.stamp), unlink(&keys.value)]);
+        let removals = batch
+            .iter()
+            .flat_map(|keys| [unlink(&keys.stamp), unlink(&keys.value)]);
         match self.transaction(removals).await? {
             Ok(replies) => sum(replies.into_iter().skip(1).step_by(2)),
             Err(failure) => Err(error::of_reply(&failure)),
@@ -334,14 +377,22 @@ impl Server {
             pipeline.add_command(command);
         }
         pipeline.cmd("EXEC");
-        let mut replies = array(self.link.request(Request::Many(&pipeline), self.store_deadline()).await?)?;
-        if let Some(index) = replies.iter().position(|reply| matches!(reply, Value::ServerError(_)))
+        let mut replies = array(
+            self.link
+                .request(Request::Many(&pipeline), self.store_deadline())
+                .await?,
+        )?;
+        if let Some(index) = replies
+            .iter()
+            .position(|reply| matches!(reply, Value::ServerError(_)))
             && let Value::ServerError(failure) = replies.swap_remove(index)
         {
             return Ok(Err(failure));
         }
         let mut executed = array(replies.pop().ok_or_else(error::unexpected)?)?;
-        if let Some(index) = executed.iter().position(|reply| matches!(reply, Value::ServerError(_)))
+        if let Some(index) = executed
+            .iter()
+            .position(|reply| matches!(reply, Value::ServerError(_)))
             && let Value::ServerError(failure) = executed.swap_remove(index)
         {
             return Ok(Err(failure));
@@ -358,7 +409,9 @@ impl Server {
         let deadline = self.store_deadline();
         let ended = match self.link.request(Request::One(&replace), deadline).await? {
             Value::ServerError(failure) if error::is_out_of_memory(&failure) => {
-                self.link.request(Request::One(redis::cmd("GETDEL").arg(&key)), deadline).await?
+                self.link
+                    .request(Request::One(redis::cmd("GETDEL").arg(&key)), deadline)
+                    .await?
             }
             reply => reply,
         };
@@ -375,7 +428,9 @@ impl Server {
         loop {
             let (next, stamps) = self.scan(cursor, &pattern).await?;
             for batch in stamps.chunks(BATCH) {
-                let replaced = self.transaction(batch.iter().map(|stamp| set_token(stamp, "XX"))).await?;
+                let replaced = self
+                    .transaction(batch.iter().map(|stamp| set_token(stamp, "XX")))
+                    .await?;
                 match replaced {
                     Err(failure) if error::is_out_of_memory(&failure) => {
                         if let Err(failure) = self.transaction(batch.iter().map(unlink)).await? {
@@ -394,10 +449,22 @@ impl Server {
     }
 
     /// One step of a walk through the database: where to go on (0: nowhere) and some of the keys that match.
-    pub(crate) async fn scan(&self, cursor: u64, pattern: &str) -> Result<(u64, Vec<Vec<u8>>), BackendError> {
+    pub(crate) async fn scan(
+        &self,
+        cursor: u64,
+        pattern: &str,
+    ) -> Result<(u64, Vec<Vec<u8>>), BackendError> {
         let mut scan = redis::cmd("SCAN");
-        scan.arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(500);
-        match self.link.request(Request::One(&scan), self.store_deadline()).await? {
+        scan.arg(cursor)
+            .arg("MATCH")
+            .arg(pattern)
+            .arg("COUNT")
+            .arg(500);
+        match self
+            .link
+            .request(Request::One(&scan), self.store_deadline())
+            .await?
+        {
             Value::ServerError(failure) => Err(error::of_reply(&failure)),
             reply => redis::from_redis_value(reply).map_err(|_| error::unexpected()),
         }
@@ -406,7 +473,8 @@ impl Server {
 
 fn set_token(key: impl AsRef<[u8]>, condition: &str) -> Cmd {
     let mut set = redis::cmd("SET");
-    set.arg(key.as_ref()).arg(Token::random().as_bytes().as_slice());
+    set.arg(key.as_ref())
+        .arg(Token::random().as_bytes().as_slice());
     if !condition.is_empty() {
         set.arg(condition);
     }
@@ -429,8 +497,11 @@ fn array(reply: Value) -> Result<Vec<Value>, BackendError> {
 }
 
 /// The reply to `MGET entry stamp epoch`. What is not a string, or not a token, counts as absent.
-fn entry_and_tokens(reply: Value) -> Result<(Option<Bytes>, Option<Token>, Option<Token>), BackendError> {
-    let [entry, stamp, epoch] = <[Value; 3]>::try_from(array(reply)?).map_err(|_| error::unexpected())?;
+fn entry_and_tokens(
+    reply: Value,
+) -> Result<(Option<Bytes>, Option<Token>, Option<Token>), BackendError> {
+    let [entry, stamp, epoch] =
+        <[Value; 3]>::try_from(array(reply)?).map_err(|_| error::unexpected())?;
     let bytes = match entry {
         Value::BulkString(bytes) => Some(Bytes::from(bytes)),
         Value::Nil => None,

@@ -75,12 +75,23 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(address: Address, connections: usize, patience: Patience) -> Self {
-        let slots = (0..connections.max(1)).map(|_| Slot::new(address.clone(), patience)).collect();
-        Self { slots, turn: AtomicUsize::new(0), health: AtomicU8::new(UP), address }
+        let slots = (0..connections.max(1))
+            .map(|_| Slot::new(address.clone(), patience))
+            .collect();
+        Self {
+            slots,
+            turn: AtomicUsize::new(0),
+            health: AtomicU8::new(UP),
+            address,
+        }
     }
 
     /// Sends a request and waits for its reply until `deadline`. Error replies to the single commands are in the value.
-    pub(crate) async fn request(&self, request: Request<'_>, deadline: Instant) -> Result<Value, BackendError> {
+    pub(crate) async fn request(
+        &self,
+        request: Request<'_>,
+        deadline: Instant,
+    ) -> Result<Value, BackendError> {
         let slot = match &*self.slots {
             [only] => only,
             several => &several[self.turn.fetch_add(1, Ordering::Relaxed) % several.len()],
@@ -113,7 +124,10 @@ impl Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("address", &self.address).field("connections", &self.slots.len()).finish()
+        f.debug_struct("Link")
+            .field("address", &self.address)
+            .field("connections", &self.slots.len())
+            .finish()
     }
 }
 
@@ -186,7 +200,9 @@ impl Signs {
 
     /// The first cause stays.
     fn end(&self, how: u8) {
-        let _ = self.life.compare_exchange(ALIVE, how, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self
+            .life
+            .compare_exchange(ALIVE, how, Ordering::AcqRel, Ordering::Acquire);
     }
 }
 
@@ -210,20 +226,32 @@ impl Drop for Witness {
 
 impl Slot {
     fn new(address: Address, patience: Patience) -> Self {
-        Self(Arc::new(Inner { address, patience, state: Mutex::new(State::Idle) }))
+        Self(Arc::new(Inner {
+            address,
+            patience,
+            state: Mutex::new(State::Idle),
+        }))
     }
 
-    async fn request(&self, request: &Request<'_>, deadline: Instant) -> Result<Value, BackendError> {
+    async fn request(
+        &self,
+        request: &Request<'_>,
+        deadline: Instant,
+    ) -> Result<Value, BackendError> {
         let mut repeated = false;
         loop {
             let mut live = self.live(deadline).await?;
             let reply = match request {
-                Request::One(command) => timeout_at(deadline, live.connection.send_packed_command(command)).await,
-                Request::Many(pipeline) => {
-                    timeout_at(deadline, live.connection.send_packed_commands(pipeline, 0, pipeline.len()))
-                        .await
-                        .map(|replies| replies.map(Value::Array))
+                Request::One(command) => {
+                    timeout_at(deadline, live.connection.send_packed_command(command)).await
                 }
+                Request::Many(pipeline) => timeout_at(
+                    deadline,
+                    live.connection
+                        .send_packed_commands(pipeline, 0, pipeline.len()),
+                )
+                .await
+                .map(|replies| replies.map(Value::Array)),
             };
             match reply {
                 Ok(Ok(value)) => return Ok(value),
@@ -239,7 +267,10 @@ impl Slot {
                 }
                 Err(_) => {
                     watch_over(live, self.0.patience.silence);
-                    return Err(BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time"));
+                    return Err(BackendError::new(
+                        BackendErrorKind::Timeout,
+                        "the reply did not come in time",
+                    ));
                 }
             }
         }
@@ -297,7 +328,11 @@ impl Inner {
         };
         let (alive, over) = watch::channel(());
         let since = Instant::now();
-        *state = State::Connecting { since, over: over.clone(), failures };
+        *state = State::Connecting {
+            since,
+            over: over.clone(),
+            failures,
+        };
         // The task holds the slot weakly: a backend that is dropped does not go on connecting for long.
         let slot = Arc::downgrade(self);
         let (address, limit) = (self.address.clone(), self.patience.silence);
@@ -324,7 +359,11 @@ impl Inner {
             }
             Err(error) => {
                 tracing::debug!(address = %self.address, %error, "no connection to redis");
-                State::Down { error, until: Instant::now() + pause(failures), failures: failures.saturating_add(1) }
+                State::Down {
+                    error,
+                    until: Instant::now() + pause(failures),
+                    failures: failures.saturating_add(1),
+                }
             }
         };
     }
@@ -336,7 +375,10 @@ fn pause(failures: u32) -> Duration {
 }
 
 fn still_connecting() -> BackendError {
-    BackendError::new(BackendErrorKind::Timeout, "no connection could be made in time, it is still being tried")
+    BackendError::new(
+        BackendErrorKind::Timeout,
+        "no connection could be made in time, it is still being tried",
+    )
 }
 
 async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendError> {
@@ -363,7 +405,10 @@ fn watch_over(mut live: Live, silence: Duration) {
     // On the runtime of the caller: the one of the connection may be what has stopped.
     tokio::spawn(async move {
         let ping = redis::cmd("PING");
-        if !matches!(timeout(silence, live.connection.send_packed_command(&ping)).await, Ok(Ok(_))) {
+        if !matches!(
+            timeout(silence, live.connection.send_packed_command(&ping)).await,
+            Ok(Ok(_))
+        ) {
             tracing::debug!("a connection to redis is silent and is replaced");
             watch.0.end(LOST);
         }

@@ -83,9 +83,18 @@ impl RedisServer {
         // A port that was free may be taken by the time the server wants it.
         for _ in 0..5 {
             let port = free_port()?;
-            let dir = std::env::temp_dir().join(format!("cache-redis-{}-{port}", std::process::id()));
-            let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-            let mut server = Self { port, dir, arguments, running: None };
+            let dir =
+                std::env::temp_dir().join(format!("cache-redis-{}-{port}", std::process::id()));
+            let arguments = arguments
+                .iter()
+                .map(|argument| (*argument).to_owned())
+                .collect();
+            let mut server = Self {
+                port,
+                dir,
+                arguments,
+                running: None,
+            };
             match server.run() {
                 Ok(()) => return Ok(server),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
@@ -147,12 +156,21 @@ impl RedisServer {
     }
 
     fn signal(&mut self, signal: &str) -> io::Result<()> {
-        let stopped = || io::Error::new(io::ErrorKind::NotConnected, "the redis server is stopped, restart it first");
+        let stopped = || {
+            io::Error::new(
+                io::ErrorKind::NotConnected,
+                "the redis server is stopped, restart it first",
+            )
+        };
         let running = self.running.as_mut().ok_or_else(stopped)?;
         writeln!(running.signals.as_mut().ok_or_else(stopped)?, "{signal}")?;
         let mut sent = String::new();
         running.answers.read_line(&mut sent)?;
-        if sent.is_empty() { Err(stopped()) } else { Ok(()) }
+        if sent.is_empty() {
+            Err(stopped())
+        } else {
+            Ok(())
+        }
     }
 
     fn run(&mut self) -> io::Result<()> {
@@ -161,17 +179,40 @@ impl RedisServer {
             .args(["-c", KEEPER, "sh"])
             .arg(&self.dir)
             .arg(program)
-            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--unixsocket", "redis.sock"])
-            .args(["--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "redis.log"])
+            .args([
+                "--port",
+                &self.port.to_string(),
+                "--bind",
+                "127.0.0.1",
+                "--unixsocket",
+                "redis.sock",
+            ])
+            .args([
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--daemonize",
+                "no",
+                "--logfile",
+                "redis.log",
+            ])
             .args(&self.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
         let signals = keeper.stdin.take();
-        let answers =
-            keeper.stdout.take().map(BufReader::new).ok_or_else(|| io::Error::other("a shell without output"))?;
-        let mut running = Running { keeper, signals, answers };
+        let answers = keeper
+            .stdout
+            .take()
+            .map(BufReader::new)
+            .ok_or_else(|| io::Error::other("a shell without output"))?;
+        let mut running = Running {
+            keeper,
+            signals,
+            answers,
+        };
         let mut id = String::new();
         running.answers.read_line(&mut id)?;
         self.running = Some(running);
@@ -189,11 +230,16 @@ impl RedisServer {
                 return Ok(());
             }
             let log = std::fs::read_to_string(self.dir.join("redis.log")).unwrap_or_default();
-            let gave_up = log.contains("Failed listening") || log.contains("Fatal") || log.contains("exiting");
+            let gave_up = log.contains("Failed listening")
+                || log.contains("Fatal")
+                || log.contains("exiting");
             if gave_up || !reply.is_empty() || Instant::now() > deadline {
                 self.stop();
                 let last = log.lines().last().unwrap_or("it wrote no log").to_owned();
-                return Err(io::Error::other(format!("redis-server does not run on port {}: {last}", self.port)));
+                return Err(io::Error::other(format!(
+                    "redis-server does not run on port {}: {last}",
+                    self.port
+                )));
             }
             thread::sleep(Duration::from_millis(2));
         }
@@ -252,13 +298,18 @@ fn free_port() -> io::Result<u16> {
             return Ok(port);
         }
     }
-    Err(io::Error::new(io::ErrorKind::AddrInUse, "no free port was found between 10000 and 32000"))
+    Err(io::Error::new(
+        io::ErrorKind::AddrInUse,
+        "no free port was found between 10000 and 32000",
+    ))
 }
 
 /// The beginning of the reply to `INFO server`.
 fn ask(port: u16) -> io::Result<String> {
-    let mut stream =
-        TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_millis(500))?;
+    let mut stream = TcpStream::connect_timeout(
+        &SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        Duration::from_millis(500),
+    )?;
     stream.set_read_timeout(Some(Duration::from_secs(2)))?;
     stream.write_all(b"INFO server\r\nQUIT\r\n")?;
     let mut reply = String::new();

@@ -13,13 +13,20 @@ pub(crate) fn of_reply(error: &ServerError) -> BackendError {
 /// An error of the client library: an error reply it has unwrapped, or a failure of the connection.
 pub(crate) fn of_client(error: &RedisError) -> BackendError {
     match error.kind() {
-        ErrorKind::Server(_) | ErrorKind::Extension => reply(error.code().unwrap_or_default(), error.detail()),
-        ErrorKind::AuthenticationFailed => refused("the server does not accept the user name or the password"),
-        ErrorKind::RESP3NotSupported => {
-            BackendError::new(Kind::Protocol, "the server does not speak RESP3, use Redis 6.2 or newer")
+        ErrorKind::Server(_) | ErrorKind::Extension => {
+            reply(error.code().unwrap_or_default(), error.detail())
         }
+        ErrorKind::AuthenticationFailed => {
+            refused("the server does not accept the user name or the password")
+        }
+        ErrorKind::RESP3NotSupported => BackendError::new(
+            Kind::Protocol,
+            "the server does not speak RESP3, use Redis 6.2 or newer",
+        ),
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => unexpected(),
-        ErrorKind::Io if error.is_timeout() => BackendError::new(Kind::Timeout, "the connection timed out"),
+        ErrorKind::Io if error.is_timeout() => {
+            BackendError::new(Kind::Timeout, "the connection timed out")
+        }
         ErrorKind::Io if error.is_connection_refusal() => {
             BackendError::new(Kind::Unavailable, "nobody listens at the address")
         }
@@ -30,7 +37,10 @@ pub(crate) fn of_client(error: &RedisError) -> BackendError {
 
 /// The server answered with something else than was asked for.
 pub(crate) fn unexpected() -> BackendError {
-    BackendError::new(Kind::Protocol, "the reply is not of the form that belongs to the command")
+    BackendError::new(
+        Kind::Protocol,
+        "the reply is not of the form that belongs to the command",
+    )
 }
 
 /// Whether a store was refused because the memory of the server is used up.
@@ -49,23 +59,34 @@ fn refused(detail: &str) -> BackendError {
 
 fn reply(code: &str, detail: Option<&str>) -> BackendError {
     match code {
-        "WRONGPASS" => refused("the server does not accept the user name or the password (WRONGPASS)"),
+        "WRONGPASS" => {
+            refused("the server does not accept the user name or the password (WRONGPASS)")
+        }
         "NOAUTH" => refused("the server asks for a password, put one into the url (NOAUTH)"),
         "NOPERM" => refused("the user lacks a permission for this command or these keys (NOPERM)"),
         "DENIED" => refused("the server is in protected mode (DENIED)"),
         "OOM" => BackendError::new(Kind::Capacity, "the memory of the server is used up (OOM)"),
-        "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "READONLY" | "MISCONF" | "NOREPLICAS" | "BUSY"
-        | "MOVED" | "ASK" => BackendError::new(Kind::Role, format!("the server cannot do this now ({code})")),
+        "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "READONLY" | "MISCONF"
+        | "NOREPLICAS" | "BUSY" | "MOVED" | "ASK" => BackendError::new(
+            Kind::Role,
+            format!("the server cannot do this now ({code})"),
+        ),
         // Two refusals have no code of their own.
         "ERR" if detail.is_some_and(|text| text.contains("max number of clients")) => {
-            BackendError::new(Kind::Capacity, "the server has no connection left (maxclients)")
+            BackendError::new(
+                Kind::Capacity,
+                "the server has no connection left (maxclients)",
+            )
         }
         "ERR" if detail.is_some_and(|text| text.contains("DB index")) => {
             refused("the server has no database of the number in the url")
         }
         // A code is a word in capitals; what is none may be a piece of somebody's data.
         _ if code.len() <= 20 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => {
-            BackendError::new(Kind::Protocol, format!("the server refused the command ({code})"))
+            BackendError::new(
+                Kind::Protocol,
+                format!("the server refused the command ({code})"),
+            )
         }
         _ => BackendError::new(Kind::Protocol, "the server refused the command"),
     }

@@ -38,7 +38,11 @@ impl Keys {
         let stamp = format!("cs:{space}:{{{}}}", tag(slot(value.as_bytes())));
         // A Cluster needs one epoch for each slot, `cs:<space>:e:{tag}`: this is the place.
         let epoch = format!("cs:{space}:e");
-        Self { value, stamp, epoch }
+        Self {
+            value,
+            stamp,
+            epoch,
+        }
     }
 }
 
@@ -68,7 +72,10 @@ pub(crate) fn entry_pattern(cache: &CacheId) -> String {
 
 /// The key text in the key of an entry of `cache`.
 pub(crate) fn key_text<'k>(cache: &CacheId, key: &'k [u8]) -> Option<&'k str> {
-    std::str::from_utf8(key).ok()?.strip_prefix(cache.prefix())?.strip_prefix(':')
+    std::str::from_utf8(key)
+        .ok()?
+        .strip_prefix(cache.prefix())?
+        .strip_prefix(':')
 }
 
 fn space(prefix: &str) -> String {
@@ -113,7 +120,11 @@ fn crc16(bytes: &[u8]) -> u16 {
             let mut crc = (index as u16) << 8;
             let mut bit = 0;
             while bit < 8 {
-                crc = if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 };
+                crc = if crc & 0x8000 == 0 {
+                    crc << 1
+                } else {
+                    (crc << 1) ^ 0x1021
+                };
                 bit += 1;
             }
             table[index] = crc;
@@ -121,7 +132,9 @@ fn crc16(bytes: &[u8]) -> u16 {
         }
         table
     };
-    bytes.iter().fold(0, |crc, byte| (crc << 8) ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
+    bytes.iter().fold(0, |crc, byte| {
+        (crc << 8) ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)]
+    })
 }
 
 /// The shortest text, among those the first in the order of the alphabet below, that belongs to that slot.
@@ -140,7 +153,9 @@ fn tag(slot: u16) -> &'static str {
             for number in 0..ALPHABET.len().pow(length) {
                 let begin = texts.len();
                 for digit in (0..length).rev() {
-                    texts.push(char::from(ALPHABET[number / ALPHABET.len().pow(digit) % ALPHABET.len()]));
+                    texts.push(char::from(
+                        ALPHABET[number / ALPHABET.len().pow(digit) % ALPHABET.len()],
+                    ));
                 }
                 let place = &mut places[usize::from(crc16(&texts.as_bytes()[begin..])) % SLOTS];
                 if place.end == 0 {
@@ -179,9 +194,21 @@ mod tests {
 
     #[test]
     fn every_slot_has_a_tag_of_its_own_that_belongs_to_it() {
-        let tags = (0..SLOTS as u16).map(|slot| (slot, tag(slot))).collect::<Vec<_>>();
-        assert!(tags.iter().all(|(number, tag)| slot(tag.as_bytes()) == *number && (1..=3).contains(&tag.len())));
-        assert_eq!(tags.iter().map(|(_, tag)| tag).collect::<HashSet<_>>().len(), SLOTS);
+        let tags = (0..SLOTS as u16)
+            .map(|slot| (slot, tag(slot)))
+            .collect::<Vec<_>>();
+        assert!(
+            tags.iter().all(
+                |(number, tag)| slot(tag.as_bytes()) == *number && (1..=3).contains(&tag.len())
+            )
+        );
+        assert_eq!(
+            tags.iter()
+                .map(|(_, tag)| tag)
+                .collect::<HashSet<_>>()
+                .len(),
+            SLOTS
+        );
     }
 
     #[test]
@@ -204,7 +231,11 @@ mod tests {
             for text in ["1", "{a}b", "[1,\"{x}\"]", "}{", "{}"] {
                 let cache = CacheId::new("product", prefix);
                 let keys = Keys::of(cache.entry(text));
-                assert_eq!(slot(keys.value.as_bytes()), slot(keys.stamp.as_bytes()), "{prefix} {text}");
+                assert_eq!(
+                    slot(keys.value.as_bytes()),
+                    slot(keys.stamp.as_bytes()),
+                    "{prefix} {text}"
+                );
             }
         }
     }
@@ -227,7 +258,11 @@ mod tests {
         ];
         let spaces = prefixes.map(space);
         assert_eq!(HashSet::from(spaces.clone()).len(), prefixes.len());
-        assert!(spaces.iter().all(|space| { space.bytes().all(|byte| is_plain(byte) || b"=%".contains(&byte)) }));
+        assert!(spaces.iter().all(|space| {
+            space
+                .bytes()
+                .all(|byte| is_plain(byte) || b"=%".contains(&byte))
+        }));
     }
 
     #[test]

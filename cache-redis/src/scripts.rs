@@ -66,7 +66,10 @@ pub(crate) struct Script {
 
 impl Script {
     fn new(code: &'static str) -> Self {
-        Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
+        Self {
+            code,
+            hash: redis::Script::new(code).get_hash().to_owned(),
+        }
     }
 
     /// Runs the script. An error reply is part of the value.
@@ -78,19 +81,27 @@ impl Script {
         deadline: Instant,
     ) -> Result<Value, BackendError> {
         let command = |name: &str, script: &str| {
-            let size = keys.iter().chain(arguments).map(|part| part.len()).sum::<usize>();
-            let mut command = Cmd::with_capacity(3 + keys.len() + arguments.len(), size + script.len() + 16);
+            let size = keys
+                .iter()
+                .chain(arguments)
+                .map(|part| part.len())
+                .sum::<usize>();
+            let mut command =
+                Cmd::with_capacity(3 + keys.len() + arguments.len(), size + script.len() + 16);
             command.arg(name).arg(script).arg(keys.len());
             for part in keys.iter().chain(arguments) {
                 command.arg(*part);
             }
             command
         };
-        let reply = link.request(Request::One(&command("EVALSHA", &self.hash)), deadline).await?;
+        let reply = link
+            .request(Request::One(&command("EVALSHA", &self.hash)), deadline)
+            .await?;
         match &reply {
             // Restarted, failed over, or its scripts were flushed. `EVAL` runs it and makes it known again.
             Value::ServerError(failure) if error::is_unknown_script(failure) => {
-                link.request(Request::One(&command("EVAL", self.code)), deadline).await
+                link.request(Request::One(&command("EVAL", self.code)), deadline)
+                    .await
             }
             _ => Ok(reply),
         }

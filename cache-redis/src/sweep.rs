@@ -82,7 +82,11 @@ impl Sweeps {
 /// Sees to it that what was stored under `ended` is removed. Returns at once.
 pub(crate) fn start(server: &Arc<Server>, cache: &CacheId, ended: Token) {
     if server.sweeps.note(cache, ended) {
-        tokio::spawn(sweep(Running { server: Arc::downgrade(server), cache: cache.clone(), stopped: false }));
+        tokio::spawn(sweep(Running {
+            server: Arc::downgrade(server),
+            cache: cache.clone(),
+            stopped: false,
+        }));
     }
 }
 
@@ -106,7 +110,11 @@ impl Drop for Running {
 
 async fn sweep(mut running: Running) {
     loop {
-        let Some(next) = running.server.upgrade().map(|server| server.sweeps.next(&running.cache)) else {
+        let Some(next) = running
+            .server
+            .upgrade()
+            .map(|server| server.sweeps.next(&running.cache))
+        else {
             return;
         };
         let Some((_, not_before)) = next else {
@@ -116,13 +124,21 @@ async fn sweep(mut running: Running) {
         if let Some(not_before) = not_before {
             sleep_until(not_before).await;
         }
-        let Some(Some((ended, _))) = running.server.upgrade().map(|server| server.sweeps.next(&running.cache)) else {
+        let Some(Some((ended, _))) = running
+            .server
+            .upgrade()
+            .map(|server| server.sweeps.next(&running.cache))
+        else {
             return;
         };
         let began = Instant::now();
         match walk(&running, &ended).await {
             Ok(removed) => {
-                tracing::debug!(cache = running.cache.name(), removed, "swept what a clear left behind");
+                tracing::debug!(
+                    cache = running.cache.name(),
+                    removed,
+                    "swept what a clear left behind"
+                );
                 if let Some(server) = running.server.upgrade() {
                     server.sweeps.done(&running.cache, &ended, began.elapsed());
                 }
@@ -138,7 +154,10 @@ async fn sweep(mut running: Running) {
 /// One walk through the database.
 async fn walk(running: &Running, ended: &[Token]) -> Result<u64, BackendError> {
     let pattern = layout::entry_pattern(&running.cache);
-    let epochs = ended.iter().map(|token| token.as_bytes().as_slice()).collect::<Vec<_>>();
+    let epochs = ended
+        .iter()
+        .map(|token| token.as_bytes().as_slice())
+        .collect::<Vec<_>>();
     let mut removed = 0;
     let mut cursor = 0;
     loop {
@@ -149,7 +168,9 @@ async fn walk(running: &Running, ended: &[Token]) -> Result<u64, BackendError> {
         let (next, keys) = server.scan(cursor, &pattern).await?;
         for step in keys.chunks(STEP) {
             let step = step.iter().map(Vec::as_slice).collect::<Vec<_>>();
-            let reply = SWEEP.run(&server.link, &step, &epochs, server.store_deadline()).await?;
+            let reply = SWEEP
+                .run(&server.link, &step, &epochs, server.store_deadline())
+                .await?;
             removed += crate::backend::count(reply)?;
         }
         drop(server);

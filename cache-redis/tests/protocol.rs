@@ -16,7 +16,10 @@ async fn a_stored_entry_is_read_back_until_it_is_invalidated() {
     let product = product();
     assert_eq!(read(&f.backend, &product, "42").await, None);
     fill(&f.backend, &product, "42").await;
-    assert_eq!(read(&f.backend, &product, "42").await.as_deref(), Some("42"));
+    assert_eq!(
+        read(&f.backend, &product, "42").await.as_deref(),
+        Some("42")
+    );
     assert!(f.backend.invalidate(product.entry("42")).await.unwrap());
     assert_eq!(read(&f.backend, &product, "42").await, None);
     assert!(!f.backend.invalidate(product.entry("42")).await.unwrap());

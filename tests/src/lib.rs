@@ -43,14 +43,27 @@ impl World {
     /// If no server can be started; the message names the package that is missing.
     #[must_use]
     pub fn redis() -> Self {
-        Self::new(Some(RedisServer::start().unwrap_or_else(|error| panic!("a Redis server is needed: {error}"))))
+        Self::new(Some(RedisServer::start().unwrap_or_else(|error| {
+            panic!("a Redis server is needed: {error}")
+        })))
     }
 
     fn new(redis: Option<RedisServer>) -> Self {
         let clock = TestClock::new();
-        let base = redis.as_ref().map_or_else(CacheConfig::memory, |server| CacheConfig::on(backend(server)));
-        let caches = CacheManager::builder().clock(&clock).defaults(base).build().expect("the defaults are valid");
-        Self { clock, redis: redis.map(Arc::new), caches, bodies: Bodies::default() }
+        let base = redis.as_ref().map_or_else(CacheConfig::memory, |server| {
+            CacheConfig::on(backend(server))
+        });
+        let caches = CacheManager::builder()
+            .clock(&clock)
+            .defaults(base)
+            .build()
+            .expect("the defaults are valid");
+        Self {
+            clock,
+            redis: redis.map(Arc::new),
+            caches,
+            bodies: Bodies::default(),
+        }
     }
 
     /// Runs a test in this world.
@@ -81,7 +94,12 @@ pub fn caches() -> CacheManager {
 /// The settings for "stored where the world says", to configure a manager of a test's own.
 #[must_use]
 pub fn stored() -> CacheConfig {
-    world().redis.as_ref().map_or_else(CacheConfig::memory, |server| CacheConfig::on(backend(server)))
+    world()
+        .redis
+        .as_ref()
+        .map_or_else(CacheConfig::memory, |server| {
+            CacheConfig::on(backend(server))
+        })
 }
 
 /// Runs `test` with a manager of its own in place of the world's: `configure` gets a builder that has the world's clock.
@@ -93,9 +111,15 @@ pub async fn with_caches<T>(
     test: impl Future<Output = T>,
 ) -> T {
     let world = world();
-    let caches = configure(CacheManager::builder().clock(&world.clock)).build().expect("the configuration is valid");
-    let inner =
-        World { clock: world.clock.clone(), redis: world.redis.clone(), caches, bodies: Arc::clone(&world.bodies) };
+    let caches = configure(CacheManager::builder().clock(&world.clock))
+        .build()
+        .expect("the configuration is valid");
+    let inner = World {
+        clock: world.clock.clone(),
+        redis: world.redis.clone(),
+        caches,
+        bodies: Arc::clone(&world.bodies),
+    };
     WORLD.scope(Arc::new(inner), test).await
 }
 
@@ -117,7 +141,13 @@ pub fn body(function: &'static str) -> u64 {
 /// Never.
 #[must_use]
 pub fn bodies(function: &'static str) -> u64 {
-    world().bodies.lock().expect("no test panics here").get(function).copied().unwrap_or(0)
+    world()
+        .bodies
+        .lock()
+        .expect("no test panics here")
+        .get(function)
+        .copied()
+        .unwrap_or(0)
 }
 
 /// A task in the same world.
@@ -160,9 +190,16 @@ pub async fn advance_redis(connection: &mut MultiplexedConnection, by: Duration)
 /// # Panics
 /// In a world without one, and if the server does not answer.
 pub async fn redis() -> MultiplexedConnection {
-    let url = world().redis.as_ref().expect("this world has a Redis server").url();
+    let url = world()
+        .redis
+        .as_ref()
+        .expect("this world has a Redis server")
+        .url();
     let client = redis::Client::open(url).expect("the address of the server is valid");
-    client.get_multiplexed_async_connection().await.expect("the server answers")
+    client
+        .get_multiplexed_async_connection()
+        .await
+        .expect("the server answers")
 }
 
 /// Whether the world's caches are on a Redis server.
@@ -177,8 +214,11 @@ pub fn on_redis() -> bool {
 /// As [`redis`].
 pub async fn value_keys() -> Vec<String> {
     caches().settle().await;
-    let mut keys: Vec<String> =
-        redis::cmd("KEYS").arg("cache:*").query_async(&mut redis().await).await.expect("the server answers");
+    let mut keys: Vec<String> = redis::cmd("KEYS")
+        .arg("cache:*")
+        .query_async(&mut redis().await)
+        .await
+        .expect("the server answers");
     keys.sort_unstable();
     keys
 }

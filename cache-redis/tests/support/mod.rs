@@ -25,7 +25,11 @@ impl Fixture {
         let server = RedisServer::start().expect("redis-server starts");
         let backend = patient(&server.url());
         let outside = outside(&server.url()).await;
-        Self { server, backend, outside }
+        Self {
+            server,
+            backend,
+            outside,
+        }
     }
 
     /// Sends one command given as words.
@@ -52,15 +56,24 @@ pub(crate) fn patient(url: &str) -> RedisBackend {
 
 pub(crate) async fn outside(url: &str) -> MultiplexedConnection {
     let client = redis::Client::open(url).expect("the url is good");
-    client.get_multiplexed_async_connection().await.expect("the server answers")
+    client
+        .get_multiplexed_async_connection()
+        .await
+        .expect("the server answers")
 }
 
-pub(crate) async fn ask<T: FromRedisValue>(connection: &mut MultiplexedConnection, words: &[&str]) -> T {
+pub(crate) async fn ask<T: FromRedisValue>(
+    connection: &mut MultiplexedConnection,
+    words: &[&str],
+) -> T {
     let mut command = redis::cmd(words[0]);
     for word in &words[1..] {
         command.arg(*word);
     }
-    command.query_async(connection).await.expect("the server carries it out")
+    command
+        .query_async(connection)
+        .await
+        .expect("the server carries it out")
 }
 
 pub(crate) fn product() -> CacheId {
@@ -77,23 +90,40 @@ pub(crate) fn stored_form(value: &str, epoch: Token) -> Bytes {
 }
 
 pub(crate) fn new_entry(value: &str, fence: Fence) -> NewEntry {
-    NewEntry { bytes: stored_form(value, fence.epoch), ttl: Some(Duration::from_secs(60)), fence }
+    NewEntry {
+        bytes: stored_form(value, fence.epoch),
+        ttl: Some(Duration::from_secs(60)),
+        fence,
+    }
 }
 
 /// The tokens in force.
 pub(crate) async fn fence(backend: &RedisBackend, cache: &CacheId, key: &str) -> Fence {
-    backend.load(cache.entry(key)).await.expect("the server answers").fence.expect("tokens are created")
+    backend
+        .load(cache.entry(key))
+        .await
+        .expect("the server answers")
+        .fence
+        .expect("tokens are created")
 }
 
 /// What a cache does after a miss.
 pub(crate) async fn fill(backend: &RedisBackend, cache: &CacheId, key: &str) {
     let fence = fence(backend, cache, key).await;
-    assert!(backend.store(cache.entry(key), new_entry(key, fence)).await.expect("the server answers"));
+    assert!(
+        backend
+            .store(cache.entry(key), new_entry(key, fence))
+            .await
+            .expect("the server answers")
+    );
 }
 
 /// What a cache would serve: the value without its trailer, if it belongs to the present epoch.
 pub(crate) async fn read(backend: &RedisBackend, cache: &CacheId, key: &str) -> Option<String> {
-    let loaded = backend.load(cache.entry(key)).await.expect("the server answers");
+    let loaded = backend
+        .load(cache.entry(key))
+        .await
+        .expect("the server answers");
     let (bytes, fence) = (loaded.bytes?, loaded.fence?);
     let (value, trailer) = bytes.split_at(bytes.len() - 48);
     (trailer[8..16] == *fence.epoch.as_bytes()).then(|| String::from_utf8(value.to_vec()).unwrap())
