@@ -13,11 +13,13 @@ pub use inventory;
 pub use crate::{
     cache::LoadOptions,
     key::{KeyError, KeyWriter},
+    name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
     value::{
-        FormOfAny, FormOfSerde, HIDDEN, NoneOfAny, NoneOfOption, Outcome, OutcomeOfPlain,
-        OutcomeOfResult, Probe, Returns, ShareAny, ShareClone, ValueType, value_type,
+        FormOfAny, FormOfSerde, HIDDEN, IsPlain, IsResult, NoneOfAny, NoneOfOption, Outcome,
+        OutcomeOfPlain, OutcomeOfResult, Probe, Returns, ShareAny, ShareClone, ValueType,
+        value_type,
     },
 };
 use crate::{
@@ -47,6 +49,19 @@ macro_rules! __returns {
     }};
 }
 
+/// The same for a function whose value is only looked at: it may be one that could not be stored, a reference, say.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __outcome {
+    ($returned:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::{OutcomeOfPlain as _, OutcomeOfResult as _};
+        $crate::__private::Returns::<$returned, _>::unstored(
+            (&&$crate::__private::Probe::<$returned>::NEW).outcome(),
+        )
+    }};
+}
+
 /// The type of the value in a return type, for a registration.
 #[doc(hidden)]
 #[macro_export]
@@ -64,7 +79,7 @@ macro_rules! __value_type {
     }};
 }
 
-pub use crate::{__returns as returns, __value_type as value_type};
+pub use crate::{__outcome as outcome, __returns as returns, __value_type as value_type};
 
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
@@ -264,6 +279,16 @@ where
         let _ = cache.invalidate(target).await;
     }
     returned
+}
+
+/// `outcome!` for a return type without a name.
+pub fn plain<R>() -> Returns<R, IsPlain<R>> {
+    Returns::unstored(IsPlain::NEW)
+}
+
+/// The same for `Result<impl Trait, E>`.
+pub fn fallible<T, E>() -> Returns<Result<T, E>, IsResult<T, E>> {
+    Returns::unstored(IsResult::NEW)
 }
 
 /// `store_if` and `invalidate_if` where they are not written.

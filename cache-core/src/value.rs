@@ -264,6 +264,11 @@ impl<R, O: Outcome<R>> Returns<R, O> {
         Self::with(ValueTraits { form, is_none }, share)
     }
 
+    /// For values that are only looked at.
+    pub fn unstored(outcome: O) -> Self {
+        Self::new(outcome, None, |_| false, None)
+    }
+
     pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {
         Self {
             value,

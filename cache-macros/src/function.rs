@@ -267,6 +267,11 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
+/// Whether a type is spelt as a `Result`, of whatever crate; where it matters, the compiler decides by the type itself.
+pub(crate) fn is_result(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
+}
+
 /// The first type among the arguments of a segment: the `T` of `Result<T, E>`.
 pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
@@ -339,12 +344,7 @@ pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
         Type::Reference(ty) => vec![&ty.elem],
         Type::Slice(ty) => vec![&ty.elem],
         Type::Tuple(ty) => ty.elems.iter().collect(),
-        Type::Path(ty) => ty
-            .path
-            .segments
-            .iter()
-            .flat_map(|segment| arguments(segment))
-            .collect(),
+        Type::Path(ty) => ty.path.segments.iter().flat_map(arguments).collect(),
         _ => Vec::new(),
     }
 }
