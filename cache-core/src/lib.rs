@@ -9,6 +9,7 @@ mod complaint;
 mod config;
 mod entry;
 mod error;
+mod fingerprint;
 mod flight;
 mod handle;
 pub mod key;
@@ -24,6 +25,7 @@ mod value;
 #[doc(hidden)]
 pub mod __private;
 
+pub use codec::{Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard};
 pub use backend::{BackendError, CacheBackend};
 pub use config::{CacheConfig, EffectiveConfig};
 pub use error::CacheError;
@@ -34,6 +36,7 @@ pub use name::CacheName;
 pub use registry::Warning;
 pub use stats::CacheStats;
 
-// For implementors of `CacheBackend`.
+// For implementors of `CacheBackend` and `Codec`.
 pub use async_trait::async_trait;
 pub use bytes::Bytes;
+pub use erased_serde;
