@@ -8,7 +8,7 @@ use syn::{Expr, Pat, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_
 use crate::{
     args::{Args, CacheRef, Kind, Time, When},
     check::{opaque, patterns_in_key, store, when},
-    function::{Body, Form, Function, Mark, Param, is_result, key_params},
+    function::{Body, Form, Function, Mark, Param, is_array, is_result, key_params},
     types::Naming,
 };
 
@@ -231,8 +231,8 @@ impl Expansion<'_> {
 
     /// The module that names the types of this layer.
     fn types(&self, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let mut naming = Naming::new(&self.function.sig, self.krate, *span);
+        let span = &self.span;
+        let mut naming = Naming::new(&self.function.sig, *span);
         let none = quote_spanned!(*span=> ::core::option::Option::None);
         let value = match self
             .function
@@ -240,18 +240,20 @@ impl Expansion<'_> {
             .filter(|_| layer.kind.stores())
             .and_then(|ty| naming.name(ty))
         {
-            Some(ty) => quote_spanned!(*span=> #private::value_type!(#ty)),
+            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty)),
             None => none.clone(),
         };
         let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
-            Some(ty) => quote_spanned!(*span=> #private::KeyPart::of::<#ty>()),
-            None => quote_spanned!(*span=> #private::KeyPart::unknown()),
+            Some(ty) => quote_spanned!(*span=> __cache_private::KeyPart::of::<#ty>()),
+            None => quote_spanned!(*span=> __cache_private::KeyPart::unknown()),
         };
         let parts: Option<Vec<_>> = if layer.has_implicit_key() {
             Some(
                 key_params(self.params)
                     .map(|param| match param.mark {
-                        Some(Mark::Hash) => quote_spanned!(*span=> #private::KeyPart::hashed()),
+                        Some(Mark::Hash) => {
+                            quote_spanned!(*span=> __cache_private::KeyPart::hashed())
+                        }
                         _ => part(Some(&param.ty)),
                     })
                     .collect(),
@@ -274,8 +276,8 @@ impl Expansion<'_> {
             None => none,
         };
         naming.module(
-            private,
-            &quote_spanned!(*span=> #private::Types { value: #value, key: #key }),
+            self.krate,
+            &quote_spanned!(*span=> __cache_private::Types { value: #value, key: #key }),
         )
     }
 
@@ -403,7 +405,13 @@ impl Expansion<'_> {
             Some(name) => name.clone(),
             None => format_ident!("arg_{}", param.index, span = span),
         };
-        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name)?;)
+        // Serde has no arrays of generic or of great length; a slice has the same text.
+        let place = if is_array(&param.ty) {
+            quote_spanned!(span=> [..])
+        } else {
+            TokenStream::new()
+        };
+        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name #place)?;)
     }
 
     /// `let options_0 = …;`

@@ -272,6 +272,17 @@ pub(crate) fn is_result(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
 }
 
+/// Whether a type is an array or a reference to one.
+pub(crate) fn is_array(ty: &Type) -> bool {
+    match ty {
+        Type::Array(_) => true,
+        Type::Reference(reference) => is_array(&reference.elem),
+        Type::Group(group) => is_array(&group.elem),
+        Type::Paren(paren) => is_array(&paren.elem),
+        _ => false,
+    }
+}
+
 /// The first type among the arguments of a segment: the `T` of `Result<T, E>`.
 pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {

@@ -1,5 +1,6 @@
 //! No lint fires from generated code, forbidden ones included.
-#![forbid(warnings, unused, unsafe_code, clippy::all, clippy::pedantic, clippy::nursery)]
+#![deny(warnings)]
+#![forbid(unused, unsafe_code, clippy::all, clippy::pedantic, clippy::nursery)]
 #![forbid(missing_docs, unreachable_pub, unused_qualifications, single_use_lifetimes, unused_lifetimes)]
 #![forbid(non_local_definitions, let_underscore_drop, unused_results, variant_size_differences)]
 

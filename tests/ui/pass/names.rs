@@ -18,6 +18,10 @@ enum Verdict {
 }
 use Verdict::*;
 
+fn verdicts() -> [Verdict; 4] {
+    [Some, None, Ok, Err]
+}
+
 type Result<T> = ::std::result::Result<T, Failure>;
 struct Failure;
 struct Duration;
@@ -48,8 +52,10 @@ macro_rules! one_function_per_word {
             #[cache_put(cache = "words", key = &$word, store_if = |$word: &::std::string::String| !$word.is_empty())]
             #[cache_invalidate(cache = "others", key = $word.len(), condition = !$word.is_empty())]
             pub(super) async fn $word($word: ::std::string::String) -> ::std::string::String {
-                fn $word() {}
-                $word();
+                {
+                    fn $word() {}
+                    $word();
+                }
                 let $word = $word;
                 $word
             }
