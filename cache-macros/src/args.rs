@@ -212,9 +212,11 @@ impl Args {
         self
     }
 
-    fn option(&self, input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
+    fn option(&mut self, input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
         if input.peek(LitStr) {
             let text: LitStr = input.parse()?;
+            // So that it is not said to be missing as well.
+            self.given.push(Ident::new("cache", text.span()));
             return Err(syn::Error::new_spanned(
                 &text,
                 format!("write `cache = {}`", text.token()),
