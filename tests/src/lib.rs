@@ -14,6 +14,10 @@ use cache_core::{CacheConfig, CacheManager, testing::TestClock};
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::aio::MultiplexedConnection;
 
+mod monitor;
+
+pub use monitor::Monitor;
+
 tokio::task_local! {
     static WORLD: Arc<World>;
 }
@@ -213,9 +217,17 @@ pub fn on_redis() -> bool {
 /// # Panics
 /// As [`redis`].
 pub async fn value_keys() -> Vec<String> {
+    keys_like("cache:*").await
+}
+
+/// The keys in the world's server that match a pattern, in order, once the background is quiet.
+///
+/// # Panics
+/// As [`redis`].
+pub async fn keys_like(pattern: &str) -> Vec<String> {
     caches().settle().await;
     let mut keys: Vec<String> = redis::cmd("KEYS")
-        .arg("cache:*")
+        .arg(pattern)
         .query_async(&mut redis().await)
         .await
         .expect("the server answers");
