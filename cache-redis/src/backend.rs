@@ -354,15 +354,25 @@ impl Server {
         }
     }
 
-    /// The same without writing anything: an absent stamp refuses as well as another one does.
+    /// The same for a server that is full and refuses transactions: each entry is removed together with its stamp, in one
+    /// command. An absent stamp refuses a store as well as another one does.
     async fn remove(&self, batch: &[Keys]) -> Result<u64, BackendError> {
-        let removals = batch
-            .iter()
-            .flat_map(|keys| [unlink(&keys.stamp), unlink(&keys.value)]);
-        match self.transaction(removals).await? {
-            Ok(replies) => sum(replies.into_iter().skip(1).step_by(2)),
-            Err(failure) => Err(error::of_reply(&failure)),
+        let mut pipeline = Pipeline::new();
+        for keys in batch {
+            pipeline.cmd("EXISTS").arg(&keys.value);
+            pipeline.cmd("UNLINK").arg(&keys.value).arg(&keys.stamp);
         }
+        let replies = array(
+            self.link
+                .request(Request::Many(&pipeline), self.store_deadline())
+                .await?,
+        )?;
+        let mut existed = 0;
+        for (index, reply) in replies.into_iter().enumerate() {
+            let number = count(reply)?;
+            existed += if index % 2 == 0 { number } else { 0 };
+        }
+        Ok(existed)
     }
 
     /// Sends the commands as one transaction in one write. The inner error is the reply that refused it: the first one
@@ -432,13 +442,17 @@ impl Server {
                     .transaction(batch.iter().map(|stamp| set_token(stamp, "XX")))
                     .await?;
                 match replaced {
+                    Ok(_) => {}
                     Err(failure) if error::is_out_of_memory(&failure) => {
-                        if let Err(failure) = self.transaction(batch.iter().map(unlink)).await? {
-                            return Err(error::of_reply(&failure));
-                        }
+                        let mut unlink = redis::cmd("UNLINK");
+                        unlink.arg(batch);
+                        count(
+                            self.link
+                                .request(Request::One(&unlink), self.store_deadline())
+                                .await?,
+                        )?;
                     }
                     Err(failure) => return Err(error::of_reply(&failure)),
-                    Ok(_) => {}
                 }
             }
             if next == 0 {
