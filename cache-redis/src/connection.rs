@@ -38,12 +38,12 @@ use std::{
 
 use cache_core::backend::{BackendError, BackendErrorKind, BackendHealth};
 use redis::{
-    AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, PushInfo, PushKind, Value,
+    AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, Value,
     aio::{AsyncPushSender, MultiplexedConnection, SendError},
 };
 use tokio::{
     runtime::Handle,
-    sync::watch,
+    sync::{Notify, watch},
     time::{Instant, timeout, timeout_at},
 };
 
@@ -183,6 +183,7 @@ struct Live {
 #[derive(Default)]
 struct Signs {
     life: AtomicU8,
+    ended: Notify,
     /// Whether the watchdog waits for a `PING`.
     watched: AtomicBool,
 }
@@ -200,9 +201,23 @@ impl Signs {
 
     /// The first cause stays.
     fn end(&self, how: u8) {
-        let _ = self
+        if self
             .life
-            .compare_exchange(ALIVE, how, Ordering::AcqRel, Ordering::Acquire);
+            .compare_exchange(ALIVE, how, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+        {
+            self.ended.notify_waiters();
+        }
+    }
+
+    /// Why a request failed on this connection. The task that drives it drops its requests before its witness, so the
+    /// cause can be a moment late.
+    async fn cause(&self) -> u8 {
+        let ended = self.ended.notified();
+        if self.life() == ALIVE {
+            let _ = timeout(Duration::from_millis(10), ended).await;
+        }
+        self.life()
     }
 }
 
@@ -256,13 +271,12 @@ impl Slot {
             match reply {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(failure)) => {
-                    if live.signs.life() == ORPHANED && !repeated {
+                    if live.signs.cause().await == ORPHANED && !repeated {
                         repeated = true;
                         continue;
                     }
-                    if matches!(failure.kind(), ErrorKind::Io | ErrorKind::Parse) {
-                        live.signs.end(LOST);
-                    }
+                    // Whatever is wrong with it, the next request finds a fresh one.
+                    live.signs.end(LOST);
                     return Err(error::of_client(&failure));
                 }
                 Err(_) => {
