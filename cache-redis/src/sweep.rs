@@ -18,7 +18,7 @@ use std::{
 use cache_core::backend::{BackendError, CacheId, Token};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::{backend::Server, layout, scripts::SWEEP};
+use crate::{layout, reply, scripts::SWEEP, server::Server};
 
 /// How many keys are looked at in one step of the server.
 const STEP: usize = 250;
@@ -168,10 +168,10 @@ async fn walk(running: &Running, ended: &[Token]) -> Result<u64, BackendError> {
         let (next, keys) = server.scan(cursor, &pattern).await?;
         for step in keys.chunks(STEP) {
             let step = step.iter().map(Vec::as_slice).collect::<Vec<_>>();
-            let reply = SWEEP
+            let swept = SWEEP
                 .run(&server.link, &step, &epochs, server.store_deadline())
                 .await?;
-            removed += crate::backend::count(reply)?;
+            removed += reply::count(swept)?;
         }
         drop(server);
         if next == 0 {
