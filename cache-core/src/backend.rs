@@ -77,7 +77,10 @@ impl CacheId {
     /// A cache called `name` whose entries are stored under `prefix`.
     #[must_use]
     pub fn new(name: &str, prefix: &str) -> Self {
-        Self { name: name.into(), prefix: prefix.into() }
+        Self {
+            name: name.into(),
+            prefix: prefix.into(),
+        }
     }
 
     /// The name of the cache.
@@ -95,7 +98,10 @@ impl CacheId {
     /// The entry of this cache with that key text.
     #[must_use]
     pub const fn entry<'a>(&'a self, key_text: &'a str) -> EntryId<'a> {
-        EntryId { cache: self, key_text }
+        EntryId {
+            cache: self,
+            key_text,
+        }
     }
 }
 
@@ -130,7 +136,9 @@ impl<'a> EntryId<'a> {
 
 impl fmt::Debug for EntryId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EntryId").field("cache", &self.cache.name).finish_non_exhaustive()
+        f.debug_struct("EntryId")
+            .field("cache", &self.cache.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -143,6 +151,17 @@ pub struct NewEntry {
     pub ttl: Option<Duration>,
     /// The tokens read before the value was computed.
     pub fence: Fence,
+    /// Which stamp `fence` holds.
+    pub scope: FenceScope,
+}
+
+/// Which stamp a [`Fence`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FenceScope {
+    /// The one of the entry, as [`CacheBackend::load`] gives it.
+    Entry,
+    /// The one that every change of the cache replaces, as [`CacheBackend::load_cache_fence`] gives it.
+    Cache,
 }
 
 /// A store outside this process.
@@ -162,6 +181,16 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// any case, and an entry that may not be written is removed.
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError>;
 
+    /// The tokens to hold for a [`put`](Self::put) whose key is known only afterwards: its `stamp` is one that every
+    /// [`invalidate`](Self::invalidate) and [`put`](Self::put) of any entry of the cache replaces, by any process.
+    ///
+    /// `None`, which is what it gives unless overridden: there is no such stamp; such a put removes the entry, and the next
+    /// reader stores it.
+    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
+        let _ = cache;
+        Ok(None)
+    }
+
     /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one.
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError>;
 
@@ -169,7 +198,10 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// million. What is left behind may be removed later, in the background.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError>;
 
-    /// Invalidates every entry whose key text the predicate accepts, one by one, and says how many there were.
+    /// Invalidates every entry whose key text the predicate accepts, and says how many there were.
+    ///
+    /// Entries that are being computed are not in the store yet: to reach them too, the stamps of *all* entries of the cache
+    /// are replaced first.
     async fn invalidate_if(
         &self,
         cache: &CacheId,
@@ -254,7 +286,10 @@ pub struct BackendError {
 impl BackendError {
     /// An error of that class, with a sentence that names no password, key or value.
     pub fn new(kind: BackendErrorKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into() }
+        Self {
+            kind,
+            detail: detail.into(),
+        }
     }
 
     /// The class of the error.
