@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use cache_core::backend::{BackendError, CacheId, Loaded, NewEntry, Token};
+use cache_core::backend::{BackendError, CacheId, FenceScope, Loaded, NewEntry, Token};
 use redis::{Cmd, Pipeline, ServerError, Value};
 use tokio::time::Instant;
 
@@ -69,11 +69,19 @@ impl Server {
 
     /// Writes an entry if its tokens are still in force; says whether they were.
     pub(crate) async fn store(&self, keys: &Keys, new: &NewEntry) -> Result<bool, BackendError> {
+        if new.scope == FenceScope::Cache {
+            return Ok(false);
+        }
         Ok(reply::count(self.write(&STORE, keys, new, &[]).await?)? == 1)
     }
 
     /// The same, and ends what is being computed elsewhere.
     pub(crate) async fn put(&self, keys: Keys, new: &NewEntry) -> Result<bool, BackendError> {
+        // There are no stamps for whole caches here, so this one is none that is in force.
+        if new.scope == FenceScope::Cache {
+            self.invalidate(&[keys]).await?;
+            return Ok(false);
+        }
         let (stamp, life) = (Token::random(), DAY.to_string());
         match self
             .write(&PUT, &keys, new, &[stamp.as_bytes(), life.as_bytes()])

@@ -163,44 +163,43 @@ impl Slot {
     ) -> Result<Value, BackendError> {
         let mut repeated = false;
         loop {
-            let mut live = self.live(deadline).await?;
+            let asked = Asked::on(self.live(deadline).await?, &self.0);
+            let mut connection = asked.live.connection.clone();
             let reply = match request {
                 Request::One(command) => {
-                    timeout_at(deadline, live.connection.send_packed_command(command)).await
+                    timeout_at(deadline, connection.send_packed_command(command)).await
                 }
                 Request::Many(pipeline) => timeout_at(
                     deadline,
-                    live.connection
-                        .send_packed_commands(pipeline, 0, pipeline.len()),
+                    connection.send_packed_commands(pipeline, 0, pipeline.len()),
                 )
                 .await
                 .map(|replies| replies.map(Value::Array)),
             };
-            match reply {
-                Ok(Ok(value)) => return Ok(value),
-                Ok(Err(failure)) => {
-                    if live.signs.cause().await == ORPHANED && !repeated {
-                        repeated = true;
-                        continue;
-                    }
-                    // Whatever is wrong with it, the next request finds a fresh one.
-                    live.signs.end(LOST);
-                    return Err(error::of_client(&failure));
-                }
-                Err(_) => {
-                    watch_over(live, self.0.patience.silence);
-                    return Err(BackendError::new(
-                        BackendErrorKind::Timeout,
-                        "the reply did not come in time",
-                    ));
-                }
+            // Without an answer `asked` is dropped as it is, here or wherever this future is dropped.
+            let answer = reply.map_err(|_| {
+                BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time")
+            })?;
+            let signs = asked.answered();
+            let failure = match answer {
+                Ok(value) => return Ok(value),
+                Err(failure) => failure,
+            };
+            if signs.cause().await == ORPHANED && !repeated {
+                repeated = true;
+                continue;
             }
+            // Whatever is wrong with it, the next request finds a fresh one.
+            signs.end(LOST);
+            return Err(error::of_client(&failure));
         }
     }
 
     /// The connection, or why there is none. Makes one if it is time to.
     async fn live(&self, deadline: Instant) -> Result<Live, BackendError> {
-        loop {
+        // An attempt that ends without a connection and without an error ended with its runtime. More than a few of
+        // those are no accident: the runtime of this request is about to end too, and would be asked for ever.
+        for _ in 0..4 {
             let (mut over, since) = match self.0.connection_or_attempt()? {
                 Ok(live) => return Ok(live),
                 Err(attempt) => attempt,
@@ -211,6 +210,10 @@ impl Slot {
                 return Err(still_connecting());
             }
         }
+        Err(BackendError::new(
+            BackendErrorKind::Unavailable,
+            "the tokio runtime to connect on is ending",
+        ))
     }
 }
 
@@ -318,27 +321,63 @@ async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendErro
     Ok(Live { connection, signs })
 }
 
-/// The watchdog: replaces a connection on which nothing is answered any more.
-fn watch_over(mut live: Live, silence: Duration) {
-    if live.signs.watched.swap(true, Ordering::AcqRel) {
-        return;
+/// A request on its way. Dropped without an answer after more than a moment, it calls the watchdog; that happens when its time is
+/// over, and just as well when the caller has less patience than we have and drops the request.
+struct Asked {
+    live: Live,
+    silence: Duration,
+    since: Instant,
+    answered: bool,
+}
+
+impl Asked {
+    /// Longer than an answer takes that was merely not waited for.
+    const MOMENT: Duration = Duration::from_millis(5);
+
+    fn on(live: Live, slot: &Inner) -> Self {
+        Self {
+            live,
+            silence: slot.patience.silence,
+            since: Instant::now(),
+            answered: false,
+        }
     }
-    let watch = Watch(Arc::clone(&live.signs));
-    // On the runtime of the caller: the one of the connection may be what has stopped.
-    tokio::spawn(async move {
+
+    fn answered(mut self) -> Arc<Signs> {
+        self.answered = true;
+        Arc::clone(&self.live.signs)
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if !self.answered
+            && self.since.elapsed() >= Self::MOMENT
+            // On the runtime of the caller: the one of the connection may be what has stopped.
+            && let Ok(runtime) = Handle::try_current()
+            && !self.live.signs.watched.swap(true, Ordering::AcqRel)
+        {
+            let watch = Watch(Arc::clone(&self.live.signs));
+            runtime.spawn(watch.over(self.live.connection.clone(), self.silence));
+        }
+    }
+}
+
+/// The watchdog: replaces a connection on which nothing is answered any more. It ends with its task, whatever ends that.
+struct Watch(Arc<Signs>);
+
+impl Watch {
+    async fn over(self, mut connection: MultiplexedConnection, silence: Duration) {
         let ping = redis::cmd("PING");
         if !matches!(
-            timeout(silence, live.connection.send_packed_command(&ping)).await,
+            timeout(silence, connection.send_packed_command(&ping)).await,
             Ok(Ok(_))
         ) {
             tracing::debug!("a connection to redis is silent and is replaced");
-            watch.0.end(LOST);
+            self.0.end(LOST);
         }
-    });
+    }
 }
-
-/// A watch under way; it ends with its task, whatever ends that.
-struct Watch(Arc<Signs>);
 
 impl Drop for Watch {
     fn drop(&mut self) {

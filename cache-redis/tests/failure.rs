@@ -179,6 +179,27 @@ async fn a_connection_that_swallows_everything_is_replaced() {
     assert_eq!(proxy.accepted(), 2);
 }
 
+/// A caller whose own time limit is shorter than ours.
+#[tokio::test]
+async fn a_silent_connection_is_noticed_although_nobody_waits_for_it_to_the_end() {
+    let f = Fixture::new().await;
+    let proxy = Proxy::start(&f.server);
+    let backend = hasty(&proxy.url());
+    fill(&backend, &product(), "1").await;
+    proxy.swallow();
+    eventually("another connection is made", || {
+        let (backend, accepted) = (backend.clone(), proxy.accepted());
+        async move {
+            let cache = product();
+            let _ = tokio::time::timeout(Duration::from_millis(20), backend.load(cache.entry("1")))
+                .await;
+            accepted == 2
+        }
+    })
+    .await;
+    eventually_works(&backend).await;
+}
+
 /// B56.
 #[tokio::test]
 async fn a_wrong_password_is_refused_and_not_shown() {

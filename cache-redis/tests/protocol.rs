@@ -6,12 +6,61 @@ use std::{collections::HashSet, time::Duration};
 
 use cache_core::{
     Bytes, CacheBackend,
-    backend::{BackendErrorKind, CacheId, Fence, NewEntry},
+    backend::{BackendErrorKind, CacheId, Fence, FenceScope, NewEntry},
+    testing::contract,
 };
 use cache_redis::RedisBackend;
 use support::{
     Fixture, Monitor, ask, fence, fill, new_entry, outside, patient, product, read, stored_form,
 };
+
+/// What every backend must do.
+#[tokio::test]
+async fn the_contract_of_backends_is_kept() {
+    let f = Fixture::new().await;
+    let outside = f.outside.clone();
+    // Time does not move for a server, but what entries have left of it does.
+    let advance = async |by: Duration| {
+        let mut outside = outside.clone();
+        for key in ask::<Vec<String>>(&mut outside, &["KEYS", "cache:contract-ttl:*"]).await {
+            let left: i64 = ask(&mut outside, &["PTTL", &key]).await;
+            let left_then = left - by.as_millis() as i64;
+            if left > 0 {
+                let _: u64 = ask(&mut outside, &["PEXPIRE", &key, &left_then.to_string()]).await;
+            }
+        }
+    };
+    contract::check(&f.backend, advance).await;
+}
+
+/// A stamp of a whole cache, which this backend has not, is never in force.
+#[tokio::test]
+async fn a_fence_of_the_cache_as_a_whole_lets_nothing_pass() {
+    let f = Fixture::new().await;
+    let product = product();
+    assert_eq!(f.backend.load_cache_fence(&product).await.unwrap(), None);
+    fill(&f.backend, &product, "1").await;
+    let other = fence(&f.backend, &product, "1").await;
+    let new = NewEntry {
+        scope: FenceScope::Cache,
+        ..new_entry("new", other)
+    };
+    assert!(
+        !f.backend
+            .store(product.entry("1"), new.clone())
+            .await
+            .unwrap()
+    );
+    assert_eq!(read(&f.backend, &product, "1").await.as_deref(), Some("1"));
+    assert!(!f.backend.put(product.entry("1"), new).await.unwrap());
+    assert_eq!(read(&f.backend, &product, "1").await, None);
+    assert!(
+        !f.backend
+            .store(product.entry("1"), new_entry("old", other))
+            .await
+            .unwrap()
+    );
+}
 
 #[tokio::test]
 async fn a_stored_entry_is_read_back_until_it_is_invalidated() {
@@ -267,6 +316,7 @@ async fn bytes_come_back_as_they_were_stored() {
             bytes: Bytes::from(bytes.clone()),
             ttl: None,
             fence,
+            scope: FenceScope::Entry,
         };
         assert!(f.backend.store(product.entry("1"), new).await.unwrap());
         assert_eq!(
@@ -305,6 +355,7 @@ async fn every_time_to_live_is_kept_in_milliseconds() {
             bytes: stored_form("1", fence.epoch),
             ttl,
             fence,
+            scope: FenceScope::Entry,
         };
         for put in [false, true] {
             let entry = product.entry("1");
@@ -365,6 +416,7 @@ async fn an_epoch_lives_longer_than_what_is_stored_under_it_and_is_otherwise_lef
             bytes: stored_form("1", now.epoch),
             ttl,
             fence: now,
+            scope: FenceScope::Entry,
         };
         assert!(f.backend.store(product.entry("1"), new).await.unwrap());
         let left: i64 = f.ask(&["PTTL", "cs:product:e"]).await;

@@ -16,7 +16,7 @@ use std::{
 
 use cache_core::{
     Bytes, CacheBackend,
-    backend::{BackendError, CacheId, Fence, NewEntry, Token},
+    backend::{BackendError, CacheId, Fence, FenceScope, NewEntry, Token},
 };
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
@@ -112,6 +112,7 @@ pub(crate) fn new_entry(value: &str, fence: Fence) -> NewEntry {
         bytes: stored_form(value, fence.epoch),
         ttl: Some(Duration::from_secs(60)),
         fence,
+        scope: FenceScope::Entry,
     }
 }
 
