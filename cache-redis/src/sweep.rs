@@ -24,7 +24,7 @@ use crate::{layout, reply, scripts::SWEEP, server::Server};
 const STEP: usize = 250;
 /// How many ended epochs are remembered for a cache. Beyond that the oldest is left to its time to live.
 const REMEMBERED: usize = 512;
-/// Two sweeps of one cache begin at least that far apart, and ten times as long as a sweep takes.
+/// Between two sweeps of one cache there is at least that much time, and four times what the first of them took.
 const REST: Duration = Duration::from_secs(1);
 
 /// The sweeps under way and what they still have to look for.
@@ -68,7 +68,7 @@ impl Sweeps {
     fn done(&self, cache: &CacheId, swept: &[Token], took: Duration) {
         if let Some(work) = self.lock().get_mut(cache) {
             work.ended.retain(|token| !swept.contains(token));
-            work.not_before = Some(Instant::now() + REST.max(took * 10));
+            work.not_before = Some(Instant::now() + REST.max(took * 4));
         }
     }
 

@@ -17,9 +17,9 @@ use support::{
 };
 
 const READ: Duration = Duration::from_millis(100);
-const STORE: Duration = Duration::from_millis(500);
+const STORE: Duration = Duration::from_millis(1500);
 /// What a busy machine adds.
-const SLACK: Duration = Duration::from_millis(400);
+const SLACK: Duration = Duration::from_secs(1);
 
 fn hasty(url: &str) -> RedisBackend {
     RedisBackend::builder(url)
@@ -122,7 +122,7 @@ async fn a_connection_that_the_server_closes_is_replaced_before_the_next_request
 async fn a_halted_server_costs_the_budget_and_nothing_more_when_it_goes_on() {
     let mut f = Fixture::new().await;
     let backend = hasty(&f.server.url());
-    fill(&backend, &product(), "1").await;
+    eventually_works(&backend).await;
 
     f.server.pause().unwrap();
     let (error, took) = failing(backend.load(product().entry("1"))).await;
@@ -145,7 +145,7 @@ async fn a_slow_server_keeps_its_connection() {
         .store_budget(Duration::from_secs(10))
         .build()
         .unwrap();
-    fill(&backend, &product(), "1").await;
+    eventually_works(&backend).await;
     let before = f.clients().await;
     for _ in 0..3 {
         let _: () = f.ask(&["CLIENT", "PAUSE", "200", "ALL"]).await;
@@ -162,7 +162,7 @@ async fn a_connection_that_swallows_everything_is_replaced() {
     let f = Fixture::new().await;
     let proxy = Proxy::start(&f.server);
     let backend = hasty(&proxy.url());
-    fill(&backend, &product(), "1").await;
+    eventually_works(&backend).await;
     assert_eq!(proxy.accepted(), 1);
     proxy.swallow();
     let began = Instant::now();
@@ -175,7 +175,6 @@ async fn a_connection_that_swallows_everything_is_replaced() {
         "{:?}",
         began.elapsed()
     );
-    assert_eq!(read(&backend, &product(), "1").await.as_deref(), Some("1"));
     assert_eq!(proxy.accepted(), 2);
 }
 
@@ -185,7 +184,7 @@ async fn a_silent_connection_is_noticed_although_nobody_waits_for_it_to_the_end(
     let f = Fixture::new().await;
     let proxy = Proxy::start(&f.server);
     let backend = hasty(&proxy.url());
-    fill(&backend, &product(), "1").await;
+    eventually_works(&backend).await;
     proxy.swallow();
     eventually("another connection is made", || {
         let (backend, accepted) = (backend.clone(), proxy.accepted());
@@ -323,7 +322,11 @@ async fn an_answer_that_is_none_is_a_protocol_error_and_no_panic() {
                 }
             }
         });
-        let backend = hasty(&format!("redis://{address}"));
+        let backend = RedisBackend::builder(&format!("redis://{address}"))
+            .read_budget(READ)
+            .store_budget(READ)
+            .build()
+            .unwrap();
         let (error, took) = failing(backend.load(product().entry("1"))).await;
         assert!(matches!(
             error.kind(),
@@ -384,7 +387,7 @@ fn a_connection_of_a_runtime_that_nobody_drives_is_replaced() {
         .enable_all()
         .build()
         .unwrap();
-    resting.block_on(fill(&backend, &product(), "1"));
+    resting.block_on(eventually_works(&backend));
     tokio::runtime::Runtime::new()
         .unwrap()
         .block_on(eventually_works(&backend));
