@@ -221,7 +221,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> R
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
@@ -249,7 +249,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> R
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
@@ -323,7 +323,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> R
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
@@ -479,7 +479,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> (R, Result<(), CacheError>)
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
