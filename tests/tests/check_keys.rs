@@ -96,7 +96,9 @@ mod readers_of_several_shapes {
 
 #[test]
 fn case_009_swapped_key_order_in_the_invalidator() {
-    let manager = CacheManager::builder().build().expect("the defaults are valid");
+    let manager = CacheManager::builder()
+        .build()
+        .expect("the defaults are valid");
     let warnings: Vec<String> = manager
         .check()
         .expect("a warning is no error")
@@ -113,7 +115,12 @@ fn case_009_swapped_key_order_in_the_invalidator() {
     let [warning] = about("case_009_invalidator")[..] else {
         panic!("one warning about it, not {warnings:#?}");
     };
-    for words in ["`swapped`", "::case_009_reader`", "(integer, str)", "(str, integer)"] {
+    for words in [
+        "`swapped`",
+        "::case_009_reader`",
+        "(integer, str)",
+        "(str, integer)",
+    ] {
         assert!(warning.contains(words), "{words}: {warning}");
     }
 
@@ -122,7 +129,10 @@ fn case_009_swapped_key_order_in_the_invalidator() {
     let [warning] = about("wrong_number")[..] else {
         panic!("one warning about it, not {warnings:#?}");
     };
-    assert!(warning.contains("::by_id`") && warning.contains("::by_name`"), "{warning}");
+    assert!(
+        warning.contains("::by_id`") && warning.contains("::by_name`"),
+        "{warning}"
+    );
     assert_eq!(warnings.len(), 3, "{warnings:#?}");
 }
 

@@ -45,7 +45,7 @@ mod agree {
     }
 
     #[cache_result(cache = "agree")]
-    pub(super) async fn fallible(text: &str) -> Lookup<super::Product> {
+    pub(super) async fn fallible(text: &str) -> Lookup<Product> {
         Ok(Product { id: text.parse()? })
     }
 
@@ -73,7 +73,9 @@ fn problems(manager: &CacheManager) -> Vec<String> {
 
 #[test]
 fn case_b13_two_value_types_in_one_cache() {
-    let manager = CacheManager::builder().build().expect("the defaults are valid");
+    let manager = CacheManager::builder()
+        .build()
+        .expect("the defaults are valid");
     let problems = problems(&manager);
     let [problem] = &problems[..] else {
         panic!("one problem, not {problems:#?}");
@@ -88,7 +90,10 @@ fn case_b13_two_value_types_in_one_cache() {
         assert!(problem.contains(words), "{words}: {problem}");
     }
     let installed = manager.install();
-    assert!(matches!(installed, Err(CacheError::Check { .. })), "{installed:?}");
+    assert!(
+        matches!(installed, Err(CacheError::Check { .. })),
+        "{installed:?}"
+    );
 }
 
 #[test]

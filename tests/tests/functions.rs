@@ -1,10 +1,8 @@
 //! Where the attributes can stand: functions, methods, traits, generic or not.
 
-use std::{fmt::Display, future::Future, pin::pin};
+use std::{fmt::Display, future::Future, pin::pin, sync::Arc};
 
-use cache_core::{
-    CacheManager, cache_invalidate, cache_invalidate_all, cache_put, cache_result,
-};
+use cache_core::{CacheManager, cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 use serde::{Serialize, de::DeserializeOwned};
 use tests::{assert_value_keys, bodies, body, both, caches, spawn};
 
@@ -140,7 +138,7 @@ trait Repository: Send + Sync {
 }
 
 struct Inside;
-struct Above;
+struct Boxed;
 
 #[async_trait::async_trait]
 impl Repository for Inside {
@@ -154,7 +152,11 @@ impl Repository for Inside {
     #[cache_invalidate_all(cache = "count", manager = caches())]
     async fn save(&self, id: u32, name: &str) -> Result<(), String> {
         let _ = id;
-        if name.is_empty() { Err("empty".to_owned()) } else { Ok(()) }
+        if name.is_empty() {
+            Err("empty".to_owned())
+        } else {
+            Ok(())
+        }
     }
 
     fn size(&self) -> usize {
@@ -162,15 +164,15 @@ impl Repository for Inside {
     }
 }
 
-impl Above {
-    /// What `async_trait` leaves to an attribute that runs after it.
-    #[cache_result(cache = "above", manager = caches())]
+impl Boxed {
+    /// Boxed by hand.
+    #[cache_result(cache = "boxed", manager = caches())]
     fn find<'a>(
         &'a self,
         id: u32,
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<u32, String>> + Send + 'a>> {
         Box::pin(async move {
-            body("above");
+            body("boxed");
             Ok(id)
         })
     }
@@ -182,9 +184,12 @@ async fn methods_under_async_trait() {
         assert_eq!(repository.find(1).await, Ok(Some("Ada".to_owned())));
         assert_eq!(repository.find(2).await, Ok(None));
         assert_eq!(repository.count().await, 1);
-        assert_eq!(Above.find(7).await, Ok(7));
+        assert_eq!(Boxed.find(7).await, Ok(7));
     }
-    assert_eq!((bodies("inside"), bodies("count"), bodies("above")), (2, 1, 1));
+    assert_eq!(
+        (bodies("inside"), bodies("count"), bodies("boxed")),
+        (2, 1, 1)
+    );
     repository.save(1, "").await.expect_err("refused");
     repository.find(1).await.expect("found");
     assert_eq!(bodies("inside"), 2);
@@ -228,23 +233,25 @@ async fn default_methods_of_a_trait() {
 
 async fn generic_functions() {
     #[cache_result(cache = "c", manager = caches())]
-    async fn f<K: Display + Serialize + Sync, const N: usize>(keys: [K; N], more: &[&str; N]) -> String
+    async fn f<K, const N: usize>(keys: &[K], more: [&str; N]) -> String
     where
-        K: Clone,
+        K: Display + Serialize + Sync,
+        for<'a> [&'a str; N]: Serialize,
     {
         body("f");
-        let [first, ..] = &keys else {
-            return String::new();
-        };
-        format!("{first} {N} {}", more.len())
+        let first = keys.first().map_or_else(String::new, ToString::to_string);
+        format!("{first} {}", more.len())
     }
 
     for _ in 0..2 {
-        assert_eq!(f([1_u8, 2], &["a", "b"]).await, "1 2 2");
-        assert_eq!(f(["1", "2"], &["a", "b"]).await, "1 2 2");
-        assert_eq!(f([1_u8], &["a"]).await, "1 1 1");
-        assert_eq!(f::<u8, 0>([], &[]).await, "");
+        assert_eq!(f(&[1_u8, 2], ["a", "b"]).await, "1 2");
+        assert_eq!(f(&["1", "2"], ["a", "b"]).await, "1 2");
+        assert_eq!(f(&[1_u8], ["a"]).await, "1 1");
+        assert_eq!(f::<u8, 0>(&[], []).await, " 0");
     }
+    assert_eq!(bodies("f"), 4);
+    // Two types of argument, one and the same key.
+    assert_eq!(f(&[1_u64, 2], ["a", "b"]).await, "1 2");
     assert_eq!(bodies("f"), 4);
 }
 
@@ -312,24 +319,84 @@ async fn borrowed_arguments_need_not_live_for_ever() {
     assert_eq!(seen, ["bcd"]);
 }
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+type Job = Arc<dyn Fn(u32) -> u32 + Send + Sync>;
+
+/// Compiles if a future can be sent. It is not run.
+fn assert_send(future: impl Future + Send) {
+    drop(future);
+}
+
 async fn futures_can_be_sent() {
     #[cache_result(cache = "c", manager = caches())]
     #[cache_invalidate_all(cache = "d", manager = caches())]
-    async fn f(k: u32) -> Result<u32, Box<dyn std::error::Error + Send + Sync>> {
+    async fn boxed_error(k: &str) -> Result<usize, BoxError> {
         tokio::task::yield_now().await;
-        Ok(k)
+        Ok(k.len())
     }
+
+    #[cache_result(cache = "jobs", store_if = |job: &Job| job(1) > 0, manager = caches())]
+    async fn job(plus: u32, #[cache_key(hash)] tags: &[&str]) -> Job {
+        let plus = plus + u32::try_from(tags.len()).unwrap_or(0);
+        Arc::new(move |n| n + plus)
+    }
+
+    #[cache_put(
+        cache = "c",
+        key_with = |n: &usize| (*n, "a"),
+        ttl_with = |n: &usize| std::time::Duration::from_secs(*n as u64),
+        manager = caches()
+    )]
+    async fn put(names: &[String]) -> Result<usize, BoxError> {
+        Ok(names.len())
+    }
+
+    #[cache_invalidate(cache = "c", key_with = |k: &String| k.as_str(), manager = caches())]
+    #[cache_invalidate(cache = "c", key = (k, 1), when = "always", manager = caches())]
+    #[cache_invalidate_all(cache = "d", when = "before", condition = k.is_empty(), manager = caches())]
+    async fn invalidate(k: &str, job: &Job) -> Result<String, BoxError> {
+        job(1);
+        Ok(k.to_owned())
+    }
+
+    let (plus_one, names): (Job, _) = (Arc::new(|n| n + 1), ["a".to_owned()]);
+    assert_send(boxed_error("a"));
+    assert_send(job(1, &["a"]));
+    assert_send(put(&names));
+    assert_send(invalidate("a", &plus_one));
+    assert_send(async {
+        let n = boxed_error("a").await? + put(&names).await?;
+        Ok::<_, BoxError>(
+            invalidate(&n.to_string(), &job(1, &["a"]).await)
+                .await?
+                .len(),
+        )
+    });
+    let by_hand = caches().cache::<usize>("c").expect("the functions' type");
+    assert_send(by_hand.try_get_or_load("a", async { boxed_error("a").await }));
+    assert_send(by_hand.get_or_load(&("a", 1), async { 1 }));
+    assert_send(by_hand.insert("a", 1));
+    assert_send(by_hand.get("a"));
+    assert_send(by_hand.invalidate("a"));
+    assert_send(by_hand.invalidate_all());
+    assert_send(by_hand.invalidate_if(|text| text.is_empty()));
+    let jobs = caches().cache::<Job>("jobs").expect("the functions' type");
+    assert_send(jobs.get_or_load(&1, async { Arc::clone(&plus_one) }));
+    assert_send(jobs.try_get_or_load(&1, async { Ok::<_, BoxError>(Arc::clone(&plus_one)) }));
+    assert_eq!(
+        spawn(async { boxed_error("abc").await.map_err(|error| error.to_string()) })
+            .await
+            .expect("no panic"),
+        Ok(3)
+    );
 
     // What a plain function may not do across threads, the annotated one need not.
     #[cache_result(cache = "c", key = *k, manager = caches())]
-    async fn local(k: std::rc::Rc<u32>) -> u32 {
+    async fn local(k: std::rc::Rc<usize>) -> usize {
         tokio::task::yield_now().await;
         *k
     }
-
-    assert_eq!(spawn(f(1)).await.expect("no panic").expect("it succeeds"), 1);
-    assert_eq!(local(1.into()).await, 1);
-    assert_eq!(local(2.into()).await, 2);
+    assert_eq!((local(1.into()).await, local(2.into()).await), (1, 2));
 }
 
 async fn question_marks_and_early_returns() {

@@ -91,7 +91,7 @@ async fn case_047_err_is_not_cached_and_unchanged() {
     }
 
     for _ in 0..2 {
-        let error = f(7).await.err().expect("it fails");
+        let error = f(7).await.expect_err("it fails");
         assert!(error.code == 7 && &*error.place == "here");
         let error = boxed().await.expect_err("it fails");
         assert!(error.downcast_ref::<std::num::ParseIntError>().is_some());
@@ -157,7 +157,13 @@ fn products() -> Vec<Product> {
             }),
             Kind::Sized(9, "L".to_owned()),
         ),
-        product(7, None, Kind::Other { until: (2038, 'ß') }),
+        product(
+            7,
+            None,
+            Kind::Other {
+                until: (2038, 'ß')
+            },
+        ),
     ]
 }
 
@@ -261,7 +267,12 @@ async fn collections_and_nested_generics() {
         (1, None, Err("kept".to_owned()), Duration::from_millis(1500))
     }
 
-    let first = (strings().await, array().await, nested().await, tuple().await);
+    let first = (
+        strings().await,
+        array().await,
+        nested().await,
+        tuple().await,
+    );
     caches().settle().await;
     assert_eq!(strings().await, first.0);
     assert_eq!(array().await, first.1);
@@ -272,7 +283,8 @@ async fn collections_and_nested_generics() {
     }
     assert_eq!(
         value_keys().await,
-        ["array", "nested", "strings", "tuple"].map(|name| format!("cache:{name}:default-cache-key"))
+        ["array", "nested", "strings", "tuple"]
+            .map(|name| format!("cache:{name}:default-cache-key"))
     );
 }
 
@@ -418,7 +430,11 @@ async fn values_without_serde_are_kept_in_memory_alone() {
     }
 
     for _ in 0..2 {
-        assert!(compile(1).await.is_ok_and(|compiled| compiled.to_string() == "2"));
+        assert!(
+            compile(1)
+                .await
+                .is_ok_and(|compiled| compiled.to_string() == "2")
+        );
     }
     // A store that cannot take it is gone past; the function is none the worse for it.
     let (runs, bypasses) = if on_redis() { (2, 2) } else { (1, 0) };
@@ -452,21 +468,18 @@ async fn what_a_codec_cannot_carry_is_returned_and_not_stored() {
     }
 
     let json = stored().codec(Json);
-    with_caches(
-        |builder| builder.cache("c", json),
-        async {
-            for _ in 0..2 {
-                assert!(f(0).await.0.is_nan());
-                assert_eq!(f(1).await.1, Some(None));
-                assert_eq!(f(2).await.1, Some(Some(2)));
-                caches().settle().await;
-            }
-            assert_value_keys(&["cache:c:2"]).await;
-            let (runs, failures) = if on_redis() { (5, 4) } else { (3, 0) };
-            assert_eq!(bodies("f"), runs);
-            assert_eq!(caches().stats()["c"].store_failures, failures);
-        },
-    )
+    with_caches(|builder| builder.cache("c", json), async {
+        for _ in 0..2 {
+            assert!(f(0).await.0.is_nan());
+            assert_eq!(f(1).await.1, Some(None));
+            assert_eq!(f(2).await.1, Some(Some(2)));
+            caches().settle().await;
+        }
+        assert_value_keys(&["cache:c:2"]).await;
+        let (runs, failures) = if on_redis() { (5, 4) } else { (3, 0) };
+        assert_eq!(bodies("f"), runs);
+        assert_eq!(caches().stats()["c"].store_failures, failures);
+    })
     .await;
 }
 
@@ -486,44 +499,41 @@ async fn undecodable_entry() {
     }
 
     let json = stored().codec(Json);
-    with_caches(
-        |builder| builder.cache("c", json),
-        async {
-            let valid = {
-                f(0).await;
-                caches().settle().await;
-                raw("cache:c:0").await
-            };
-            let planted: Vec<Vec<u8>> = vec![
-                b"{broken".to_vec(),
-                br#"{"cents":1}"#.to_vec(),
-                br#"{"cents":1,"rate":0.5}"#.to_vec(),
-                b"".to_vec(),
-                valid[..valid.len() - 1].to_vec(),
-                [&valid[..], b" "].concat(),
-                // Of another key: right in itself, but not what was asked for.
-                valid,
-            ];
-            for (k, bytes) in (1..).zip(&planted) {
-                let decode_failures = caches().stats()["c"].decode_failures;
-                let runs = bodies("f");
-                ::redis::cmd("SET")
-                    .arg(format!("cache:c:{k}"))
-                    .arg(bytes)
-                    .exec_async(&mut tests::redis().await)
-                    .await
-                    .expect("the server answers");
-                assert_eq!(f(k).await.cents, i64::from(k));
-                caches().settle().await;
-                let overwritten = raw(&format!("cache:c:{k}")).await;
-                let begin = format!(r#"{{"cents":{k},"rate":0.5}}"#);
-                assert!(overwritten.starts_with(begin.as_bytes()), "{overwritten:?}");
-                assert_eq!(f(k).await.cents, i64::from(k));
-                assert_eq!(bodies("f"), runs + 1);
-                assert_eq!(caches().stats()["c"].decode_failures, decode_failures + 1);
-            }
-        },
-    )
+    with_caches(|builder| builder.cache("c", json), async {
+        let valid = {
+            f(0).await;
+            caches().settle().await;
+            raw("cache:c:0").await
+        };
+        let planted: Vec<Vec<u8>> = vec![
+            b"{broken".to_vec(),
+            br#"{"cents":1}"#.to_vec(),
+            br#"{"cents":1,"rate":0.5}"#.to_vec(),
+            b"".to_vec(),
+            valid[..valid.len() - 1].to_vec(),
+            [&valid[..], b" "].concat(),
+            // Of another key: right in itself, but not what was asked for.
+            valid,
+        ];
+        for (k, bytes) in (1..).zip(&planted) {
+            let decode_failures = caches().stats()["c"].decode_failures;
+            let runs = bodies("f");
+            ::redis::cmd("SET")
+                .arg(format!("cache:c:{k}"))
+                .arg(bytes)
+                .exec_async(&mut tests::redis().await)
+                .await
+                .expect("the server answers");
+            assert_eq!(f(k).await.cents, i64::from(k));
+            caches().settle().await;
+            let overwritten = raw(&format!("cache:c:{k}")).await;
+            let begin = format!(r#"{{"cents":{k},"rate":0.5}}"#);
+            assert!(overwritten.starts_with(begin.as_bytes()), "{overwritten:?}");
+            assert_eq!(f(k).await.cents, i64::from(k));
+            assert_eq!(bodies("f"), runs + 1);
+            assert_eq!(caches().stats()["c"].decode_failures, decode_failures + 1);
+        }
+    })
     .await;
 }
 
@@ -567,42 +577,29 @@ async fn entry_of_another_version() {
     }
 
     let config = |json: bool| {
-        if json {
-            stored().codec(Json)
-        } else {
-            stored()
-        }
+        if json { stored().codec(Json) } else { stored() }
     };
     for json in [false, true] {
         let (olds, news) = (bodies("old"), bodies("new"));
-        with_caches(
-            |builder| builder.defaults(config(json)),
-            async {
-                old(1).await;
-                caches().settle().await;
-            },
-        )
+        with_caches(|builder| builder.defaults(config(json)), async {
+            old(1).await;
+            caches().settle().await;
+        })
         .await;
-        with_caches(
-            |builder| builder.defaults(config(json)),
-            async {
-                assert_eq!(new(1).await.age, Some(30));
-                caches().settle().await;
-                assert_eq!(new(1).await.age, Some(30));
-                assert_eq!(caches().stats()["c"].decode_failures, 1);
-            },
-        )
+        with_caches(|builder| builder.defaults(config(json)), async {
+            assert_eq!(new(1).await.age, Some(30));
+            caches().settle().await;
+            assert_eq!(new(1).await.age, Some(30));
+            assert_eq!(caches().stats()["c"].decode_failures, 1);
+        })
         .await;
-        with_caches(
-            |builder| builder.defaults(config(json)),
-            async {
-                assert_eq!(old(1).await.name, "1");
-                caches().settle().await;
-                // An invalidation by one ends the other's entries too.
-                let handle: Cache<before::User> = caches().cache("c").expect("the type");
-                assert!(handle.invalidate(&1).await.expect("answered"));
-            },
-        )
+        with_caches(|builder| builder.defaults(config(json)), async {
+            assert_eq!(old(1).await.name, "1");
+            caches().settle().await;
+            // An invalidation by one ends the other's entries too.
+            let handle: Cache<before::User> = caches().cache("c").expect("the type");
+            assert!(handle.invalidate(&1).await.expect("answered"));
+        })
         .await;
         assert_eq!((bodies("old"), bodies("new")), (olds + 2, news + 1));
         assert_eq!(value_keys().await, [""; 0]);
@@ -627,7 +624,9 @@ async fn panic_with_others_waiting() {
     }
 
     let first = Arc::new(AtomicBool::new(true));
-    let mut callers = (0..10).map(|_| spawn(f(Arc::clone(&first)))).collect::<Vec<_>>();
+    let mut callers = (0..10)
+        .map(|_| spawn(f(Arc::clone(&first))))
+        .collect::<Vec<_>>();
     let leader = callers.remove(0);
     leader.await.expect_err("the body panics");
     for caller in callers {
