@@ -92,7 +92,6 @@ pub fn caches() -> CacheManager {
 }
 
 /// The settings for "stored where the world says", to configure a manager of a test's own.
-#[must_use]
 pub fn stored() -> CacheConfig {
     world()
         .redis
