@@ -14,6 +14,10 @@ use cache_core::{CacheConfig, CacheManager, testing::TestClock};
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::aio::MultiplexedConnection;
 
+mod gate;
+
+pub use gate::{Gate, results, until, until_busy};
+
 tokio::task_local! {
     static WORLD: Arc<World>;
 }
@@ -83,6 +87,17 @@ fn backend(server: &RedisServer) -> RedisBackend {
 
 fn world() -> Arc<World> {
     WORLD.get()
+}
+
+/// A client of the world's server of its own, as another process would have.
+///
+/// # Panics
+/// In a world without one.
+#[must_use]
+pub fn redis_backend() -> RedisBackend {
+    let world = world();
+    let server = world.redis.as_ref();
+    backend(server.expect("this world has a Redis server"))
 }
 
 /// The manager of the world: everything is stored where the world says, with the framework's defaults.
