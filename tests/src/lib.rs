@@ -89,6 +89,17 @@ fn world() -> Arc<World> {
     WORLD.get()
 }
 
+/// The address of the world's server.
+///
+/// # Panics
+/// In a world without one.
+#[must_use]
+pub fn redis_url() -> String {
+    let world = world();
+    let server = world.redis.as_ref();
+    server.expect("this world has a Redis server").url()
+}
+
 /// A client of the world's server of its own, as another process would have.
 ///
 /// # Panics
@@ -205,12 +216,7 @@ pub async fn advance_redis(connection: &mut MultiplexedConnection, by: Duration)
 /// # Panics
 /// In a world without one, and if the server does not answer.
 pub async fn redis() -> MultiplexedConnection {
-    let url = world()
-        .redis
-        .as_ref()
-        .expect("this world has a Redis server")
-        .url();
-    let client = redis::Client::open(url).expect("the address of the server is valid");
+    let client = redis::Client::open(redis_url()).expect("the address of the server is valid");
     client
         .get_multiplexed_async_connection()
         .await
