@@ -29,6 +29,14 @@ impl Default for Gate {
 }
 
 impl Gate {
+    /// A gate that holds nobody.
+    #[must_use]
+    pub fn opened() -> Self {
+        let gate = Self::default();
+        gate.open();
+        gate
+    }
+
     /// Comes to the gate and waits until it is open.
     ///
     /// # Panics

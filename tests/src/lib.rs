@@ -15,8 +15,10 @@ use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::aio::MultiplexedConnection;
 
 mod gate;
+mod log;
 
 pub use gate::{Gate, results, until, until_busy};
+pub use log::Log;
 
 tokio::task_local! {
     static WORLD: Arc<World>;
