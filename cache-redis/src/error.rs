@@ -71,13 +71,7 @@ fn reply(code: &str, detail: Option<&str>) -> BackendError {
             Kind::Role,
             format!("the server cannot do this now ({code})"),
         ),
-        // Two refusals have no code of their own.
-        "ERR" if detail.is_some_and(|text| text.contains("max number of clients")) => {
-            BackendError::new(
-                Kind::Capacity,
-                "the server has no connection left (maxclients)",
-            )
-        }
+        // This refusal has no code of its own.
         "ERR" if detail.is_some_and(|text| text.contains("DB index")) => {
             refused("the server has no database of the number in the url")
         }
