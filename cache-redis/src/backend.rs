@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use cache_core::{
     BackendError, CacheBackend, CacheError,
-    backend::{BackendHealth, CacheId, EntryId, Loaded, NewEntry},
+    backend::{BackendHealth, CacheId, EntryId, Fence, Loaded, NewEntry},
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 
 /// A Redis server as the store of caches.
 ///
-/// Cheap to clone; all clones share their connections. It needs Redis 6.2 or newer, or Valkey, with `EVAL`.
+/// Cheap to clone; all clones share their connections. It needs Redis 6.0 or newer, or Valkey, with `EVAL`.
 ///
 /// Nothing ever waits for the server but the calls themselves, and those no longer than their budget. Connections are
 /// made when they are first needed, on the tokio runtime that needs them, and replaced when they are lost, when they
@@ -147,11 +147,15 @@ impl CacheBackend for RedisBackend {
 
     /// A server that is full writes nothing, but the entry goes and the stamp with it: that is `Ok(false)` too.
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.0.put(Keys::of(entry), &new).await
+        self.0.put(entry, &new).await
+    }
+
+    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
+        Ok(self.0.load_cache_fence(cache).await?.fence)
     }
 
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
-        Ok(self.0.invalidate(&[Keys::of(entry)]).await? == 1)
+        Ok(self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await? == 1)
     }
 
     /// One command. What is left behind is removed by a sweep in the background, as far as it surely belongs to this cache,
@@ -186,7 +190,7 @@ impl CacheBackend for RedisBackend {
                 .map(|key_text| Keys::of(cache.entry(key_text)))
                 .collect::<Vec<_>>();
             for batch in chosen.chunks(BATCH) {
-                removed += self.0.invalidate(batch).await?;
+                removed += self.0.invalidate(cache, batch).await?;
             }
             if next == 0 {
                 return Ok(removed);

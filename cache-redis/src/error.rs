@@ -21,7 +21,7 @@ pub(crate) fn of_client(error: &RedisError) -> BackendError {
         }
         ErrorKind::RESP3NotSupported => BackendError::new(
             Kind::Protocol,
-            "the server does not speak RESP3, use Redis 6.2 or newer",
+            "the server does not speak RESP3, use Redis 6.0 or newer",
         ),
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => unexpected(),
         ErrorKind::Io if error.is_timeout() => {
@@ -46,6 +46,14 @@ pub(crate) fn unexpected() -> BackendError {
 /// Whether a store was refused because the memory of the server is used up.
 pub(crate) fn is_out_of_memory(error: &ServerError) -> bool {
     error.code() == "OOM"
+}
+
+/// Whether the server does not know an option of the command.
+pub(crate) fn is_syntax(error: &ServerError) -> bool {
+    error.code() == "ERR"
+        && error
+            .details()
+            .is_some_and(|text| text.contains("syntax error"))
 }
 
 /// Whether the server does not know a script (any more).

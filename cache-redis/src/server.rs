@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use cache_core::backend::{BackendError, CacheId, FenceScope, Loaded, NewEntry, Token};
+use cache_core::backend::{BackendError, CacheId, EntryId, FenceScope, Loaded, NewEntry, Token};
 use redis::{Cmd, Pipeline, ServerError, Value};
 use tokio::time::Instant;
 
@@ -67,29 +67,41 @@ impl Server {
         }
     }
 
+    /// The tokens for a put whose key is not known yet: in place of a stamp, the token that every change replaces.
+    pub(crate) async fn load_cache_fence(&self, cache: &CacheId) -> Result<Loaded, BackendError> {
+        let changes = layout::changes_key(cache);
+        self.load(&Keys {
+            value: changes.clone(),
+            stamp: changes,
+            epoch: layout::epoch_key(cache),
+        })
+        .await
+    }
+
     /// Writes an entry if its tokens are still in force; says whether they were.
     pub(crate) async fn store(&self, keys: &Keys, new: &NewEntry) -> Result<bool, BackendError> {
-        if new.scope == FenceScope::Cache {
-            return Ok(false);
-        }
-        Ok(reply::count(self.write(&STORE, keys, new, &[]).await?)? == 1)
+        let touched = [&keys.value, &keys.stamp, &keys.epoch];
+        Ok(reply::count(self.write(&STORE, &touched, new, &[]).await?)? == 1)
     }
 
     /// The same, and ends what is being computed elsewhere.
-    pub(crate) async fn put(&self, keys: Keys, new: &NewEntry) -> Result<bool, BackendError> {
-        // There are no stamps for whole caches here, so this one is none that is in force.
-        if new.scope == FenceScope::Cache {
-            self.invalidate(&[keys]).await?;
-            return Ok(false);
-        }
+    pub(crate) async fn put(
+        &self,
+        entry: EntryId<'_>,
+        new: &NewEntry,
+    ) -> Result<bool, BackendError> {
+        let (keys, changes) = (Keys::of(entry), layout::changes_key(entry.cache()));
+        let guard = match new.scope {
+            FenceScope::Entry => &keys.stamp,
+            FenceScope::Cache => &changes,
+        };
+        let touched = [&keys.value, guard, &keys.epoch, &keys.stamp, &changes];
         let (stamp, life) = (Token::random(), DAY.to_string());
-        match self
-            .write(&PUT, &keys, new, &[stamp.as_bytes(), life.as_bytes()])
-            .await?
-        {
+        let fresh = [stamp.as_bytes(), life.as_bytes()];
+        match self.write(&PUT, &touched, new, &fresh).await? {
             // The value could not be written, but what it supersedes must go all the same.
             Value::ServerError(failure) if error::is_out_of_memory(&failure) => {
-                self.remove(&[keys]).await?;
+                self.remove(entry.cache(), &[keys]).await?;
                 Ok(false)
             }
             written => Ok(reply::count(written)? == 1),
@@ -99,7 +111,7 @@ impl Server {
     async fn write(
         &self,
         script: &Script,
-        keys: &Keys,
+        keys: &[&String],
         new: &NewEntry,
         more: &[&[u8]],
     ) -> Result<Value, BackendError> {
@@ -113,11 +125,7 @@ impl Server {
             None => (0, CENTURY, 2 * CENTURY),
         };
         let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
-        let keys = [
-            keys.value.as_bytes(),
-            keys.stamp.as_bytes(),
-            keys.epoch.as_bytes(),
-        ];
+        let keys: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
         let mut arguments: Vec<&[u8]> = vec![
             new.fence.stamp.as_bytes(),
             new.fence.epoch.as_bytes(),
@@ -132,22 +140,29 @@ impl Server {
             .await
     }
 
-    /// Removes these entries and replaces their stamps, in one transaction; says how many entries there were.
-    pub(crate) async fn invalidate(&self, batch: &[Keys]) -> Result<u64, BackendError> {
+    /// Removes these entries of a cache and replaces their stamps, in one transaction; says how many entries there were.
+    pub(crate) async fn invalidate(
+        &self,
+        cache: &CacheId,
+        batch: &[Keys],
+    ) -> Result<u64, BackendError> {
         let removals = batch
             .iter()
             .flat_map(|keys| [set_token(&keys.stamp, None), unlink(&keys.value)]);
-        match self.transaction(removals).await? {
-            Ok(replies) => reply::sum(replies.into_iter().skip(1).step_by(2)),
-            Err(failure) if error::is_out_of_memory(&failure) => self.remove(batch).await,
+        // Only where somebody holds it: a cache without puts of unknown keys does not have it.
+        let change = set_token(layout::changes_key(cache), Some("XX"));
+        match self.transaction(removals.chain([change])).await? {
+            Ok(replies) => reply::sum(replies.into_iter().skip(1).step_by(2).take(batch.len())),
+            Err(failure) if error::is_out_of_memory(&failure) => self.remove(cache, batch).await,
             Err(failure) => Err(error::of_reply(&failure)),
         }
     }
 
     /// The same for a server that is full and refuses transactions: each entry is removed together with its stamp, in one
     /// command. An absent stamp refuses a store as well as another one does.
-    async fn remove(&self, batch: &[Keys]) -> Result<u64, BackendError> {
+    async fn remove(&self, cache: &CacheId, batch: &[Keys]) -> Result<u64, BackendError> {
         let mut pipeline = Pipeline::new();
+        pipeline.add_command(unlink(layout::changes_key(cache)));
         for keys in batch {
             pipeline.cmd("EXISTS").arg(&keys.value);
             pipeline.cmd("UNLINK").arg(&keys.value).arg(&keys.stamp);
@@ -160,7 +175,7 @@ impl Server {
         let mut existed = 0;
         for (index, reply) in replies.into_iter().enumerate() {
             let number = reply::count(reply)?;
-            existed += if index % 2 == 0 { number } else { 0 };
+            existed += if index % 2 == 1 { number } else { 0 };
         }
         Ok(existed)
     }
@@ -196,25 +211,34 @@ impl Server {
         cache: &CacheId,
     ) -> Result<Option<Token>, BackendError> {
         let key = layout::epoch_key(cache);
-        let mut replace = set_token(&key, Some("XX"));
-        replace.arg("GET");
+        let mut exchange = set_token(&key, Some("XX"));
+        exchange.arg("GET");
         let deadline = self.store_deadline();
-        let ended = match self.link.request(Request::One(&replace), deadline).await? {
-            Value::ServerError(failure) if error::is_out_of_memory(&failure) => {
-                self.link
-                    .request(Request::One(redis::cmd("GETDEL").arg(&key)), deadline)
-                    .await?
-            }
-            done => done,
+        let failure = match self.link.request(Request::One(&exchange), deadline).await? {
+            Value::ServerError(failure) => failure,
+            before => return Ok(reply::token(&before)),
         };
-        match ended {
-            Value::ServerError(failure) => Err(error::of_reply(&failure)),
-            before => Ok(reply::token(&before)),
+        // A full server writes nothing, but removes: absent refuses as well. One before 6.2 knows no `GET` there.
+        let end = if error::is_out_of_memory(&failure) {
+            unlink(&key)
+        } else if error::is_syntax(&failure) {
+            set_token(&key, Some("XX"))
+        } else {
+            return Err(error::of_reply(&failure));
+        };
+        let mut both = Pipeline::new();
+        both.cmd("GET").arg(&key);
+        both.add_command(end);
+        let mut replies = reply::array(self.link.request(Request::Many(&both), deadline).await?)?;
+        match reply::take_error(&mut replies) {
+            Some(failure) => Err(error::of_reply(&failure)),
+            None => Ok(replies.first().and_then(reply::token)),
         }
     }
 
     /// Replaces every stamp of a cache.
     pub(crate) async fn replace_stamps(&self, cache: &CacheId) -> Result<(), BackendError> {
+        self.invalidate(cache, &[]).await?;
         let pattern = layout::stamp_pattern(cache);
         let mut cursor = 0;
         loop {
