@@ -13,12 +13,10 @@ pub use inventory;
 pub use crate::{
     cache::LoadOptions,
     key::{KeyError, KeyWriter},
+    name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
-    value::{
-        FormOfAny, FormOfSerde, HIDDEN, NoneOfAny, NoneOfOption, Outcome, OutcomeOfPlain, OutcomeOfResult, Probe, Returns,
-        ShareAny, ShareClone, ValueType, value_type,
-    },
+    value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
     cache::{CacheInner, Interrupted, Keep, PutKey, Target},
@@ -26,23 +24,40 @@ use crate::{
     manager::CacheManager,
 };
 
+/// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
+/// a user who forbids it would be told.
+pub mod questions {
+    pub use crate::value::{
+        FormOfAny, FormOfSerde, NoneOfAny, NoneOfOption, OutcomeOfPlain, OutcomeOfResult, ShareAny,
+        ShareClone,
+    };
+}
+
 /// Finds out about a return type what its name does not say.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __returns {
     ($returned:ty) => {{
-        #[allow(unused_imports)]
-        use $crate::__private::{
-            FormOfAny as _, FormOfSerde as _, NoneOfAny as _, NoneOfOption as _, OutcomeOfPlain as _, OutcomeOfResult as _,
-            ShareAny as _, ShareClone as _,
-        };
-        let outcome = (&&$crate::__private::Probe::<$returned>::NEW).outcome();
+        use $crate::__private::questions::*;
+        let outcome = (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
         $crate::__private::Returns::<$returned, _>::new(
             outcome,
-            (&&value).form(),
-            (&&value).is_none(),
-            (&&error).share(),
+            (&&value).cache_form(),
+            (&&value).cache_is_none(),
+            (&&error).cache_share(),
+        )
+    }};
+}
+
+/// The same for a function whose value is only looked at: it may be one that could not be stored, a reference, say.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __outcome {
+    ($returned:ty) => {{
+        use $crate::__private::questions::*;
+        $crate::__private::Returns::<$returned, _>::unstored(
+            (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome(),
         )
     }};
 }
@@ -52,15 +67,16 @@ macro_rules! __returns {
 #[macro_export]
 macro_rules! __value_type {
     ($returned:ty) => {{
-        #[allow(unused_imports)]
-        use $crate::__private::{FormOfAny as _, FormOfSerde as _, OutcomeOfPlain as _, OutcomeOfResult as _};
-        let value = (&&$crate::__private::Probe::<$returned>::NEW).outcome().value_probe();
-        let serializable = (&&value).form().is_some();
+        use $crate::__private::questions::*;
+        let value = (&&$crate::__private::Probe::<$returned>::NEW)
+            .cache_outcome()
+            .value_probe();
+        let serializable = (&&value).cache_form().is_some();
         $crate::__private::value_type(value, serializable)
     }};
 }
 
-pub use crate::{__returns as returns, __value_type as value_type};
+pub use crate::{__outcome as outcome, __returns as returns, __value_type as value_type};
 
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
@@ -86,12 +102,22 @@ impl Plan {
         parts: usize,
         write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Self {
-        let Some(cache) = site.resolve(manager) else { return Self { cache: None, key: PlannedKey::Unusable } };
+        let Some(cache) = site.resolve(manager) else {
+            return Self {
+                cache: None,
+                key: PlannedKey::Unusable,
+            };
+        };
         if !enabled {
             return Self::idle(site, &cache);
         }
-        let key = cache.key_of_parts(parts, write).map_or(PlannedKey::Unusable, PlannedKey::Text);
-        Self { cache: Some(cache), key }
+        let key = cache
+            .key_of_parts(parts, write)
+            .map_or(PlannedKey::Unusable, PlannedKey::Text);
+        Self {
+            cache: Some(cache),
+            key,
+        }
     }
 
     /// For the entry whose key the value will give.
@@ -104,9 +130,17 @@ impl Plan {
         Self::unkeyed(site, manager, enabled, PlannedKey::All)
     }
 
-    fn unkeyed(site: &'static Site, manager: Option<&CacheManager>, enabled: bool, key: PlannedKey) -> Self {
+    fn unkeyed(
+        site: &'static Site,
+        manager: Option<&CacheManager>,
+        enabled: bool,
+        key: PlannedKey,
+    ) -> Self {
         match site.resolve(manager) {
-            Some(cache) if enabled => Self { cache: Some(cache), key },
+            Some(cache) if enabled => Self {
+                cache: Some(cache),
+                key,
+            },
             Some(cache) => Self::idle(site, &cache),
             None => Self { cache: None, key },
         }
@@ -117,7 +151,10 @@ impl Plan {
         if site.attribute() == Attribute::Result {
             cache.bypass();
         }
-        Self { cache: None, key: PlannedKey::Unusable }
+        Self {
+            cache: None,
+            key: PlannedKey::Unusable,
+        }
     }
 }
 
@@ -136,12 +173,16 @@ where
     S: Fn(&O::Value) -> bool,
     T: Fn(&O::Value) -> Duration,
 {
-    let Some(cache) = plan.cache else { return body.await };
+    let Some(cache) = plan.cache else {
+        return body.await;
+    };
     let PlannedKey::Text(key) = plan.key else {
         cache.bypass();
         return body.await;
     };
-    cache.load(&key, returns, options, Keep { store_if, ttl_with }, body).await
+    cache
+        .load(&key, returns, options, Keep { store_if, ttl_with }, body)
+        .await
 }
 
 /// `cache_put`.
@@ -163,16 +204,21 @@ where
     T: Fn(&O::Value) -> Duration,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
 {
-    let Some(cache) = plan.cache else { return body.await };
+    let Some(cache) = plan.cache else {
+        return body.await;
+    };
     let key = match plan.key {
         PlannedKey::Text(key) => PutKey::Known(key),
-        PlannedKey::FromValue => {
-            PutKey::FromValue(|value: &O::Value| cache.key_of_parts(key_parts, |writer| key_with(value, writer)))
-        }
+        PlannedKey::FromValue => PutKey::FromValue(|value: &O::Value| {
+            cache.key_of_parts(key_parts, |writer| key_with(value, writer))
+        }),
         PlannedKey::Unusable | PlannedKey::All => return body.await,
     };
     // What went wrong was counted and said; it is not the caller's.
-    cache.put(key, returns, options.ttl, Keep { store_if, ttl_with }, body).await.0
+    cache
+        .put(key, returns, options.ttl, Keep { store_if, ttl_with }, body)
+        .await
+        .0
 }
 
 /// When an invalidation happens.
@@ -199,7 +245,9 @@ where
     C: Fn(&O::Value) -> bool,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
 {
-    let Some(cache) = plan.cache else { return body.await };
+    let Some(cache) = plan.cache else {
+        return body.await;
+    };
     // A key that has no text has no entry; one that is not known yet may be any.
     let known = match plan.key {
         PlannedKey::Text(key) => Some(Target::Key(key)),
@@ -215,7 +263,9 @@ where
     let returned = body.await;
     let target = match O::value(&returned) {
         Some(value) if invalidate_if(value) => Some(known.unwrap_or_else(|| {
-            cache.key_of_parts(key_parts, |writer| key_with(value, writer)).map_or(Target::All, Target::Key)
+            cache
+                .key_of_parts(key_parts, |writer| key_with(value, writer))
+                .map_or(Target::All, Target::Key)
         })),
         None if when == When::Always => Some(known.unwrap_or(Target::All)),
         Some(_) | None => None,
@@ -226,6 +276,16 @@ where
         let _ = cache.invalidate(target).await;
     }
     returned
+}
+
+/// `outcome!` for a return type without a name.
+pub fn plain<R>() -> Returns<R, IsPlain<R>> {
+    Returns::unstored(IsPlain::NEW)
+}
+
+/// The same for `Result<impl Trait, E>`.
+pub fn fallible<T, E>() -> Returns<Result<T, E>, IsResult<T, E>> {
+    Returns::unstored(IsResult::NEW)
 }
 
 /// `store_if` and `invalidate_if` where they are not written.
@@ -244,6 +304,6 @@ pub fn no_key<V>(_value: &V, _writer: &mut KeyWriter<'_>) -> Result<(), KeyError
 }
 
 /// Takes what `manager = …` gives, a manager or a reference to one.
-pub fn manager(manager: &CacheManager) -> Option<&CacheManager> {
-    Some(manager)
+pub fn manager(manager: &CacheManager) -> &CacheManager {
+    manager
 }

@@ -102,7 +102,9 @@ pub trait Codec: Send + Sync + 'static {
 }
 
 /// Takes the value out of the deserializer that a [`Codec`] gives it.
-pub struct CodecReader<'a>(&'a mut dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>);
+pub struct CodecReader<'a>(
+    &'a mut dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>,
+);
 
 impl CodecReader<'_> {
     /// Reads the value from a deserializer of any format.
@@ -110,7 +112,9 @@ impl CodecReader<'_> {
     /// # Errors
     /// It does not hold a value of the type that is read.
     pub fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), CodecError> {
-        (self.0)(&mut <dyn erased_serde::Deserializer<'_>>::erase(deserializer))
+        (self.0)(&mut <dyn erased_serde::Deserializer<'_>>::erase(
+            deserializer,
+        ))
     }
 }
 
@@ -194,7 +198,10 @@ impl CodecHandle {
                 let mut value = None;
                 let mut read = |deserializer: &mut dyn erased_serde::Deserializer<'_>| {
                     // The codec may decompress: the number of its bytes says nothing about that of elements.
-                    value = Some(Bounded::read(usize::MAX, deserializer, seed).map_err(|_| CodecError::MALFORMED)?);
+                    value = Some(
+                        Bounded::read(usize::MAX, deserializer, seed)
+                            .map_err(|_| CodecError::MALFORMED)?,
+                    );
                     Ok(())
                 };
                 codec.decode(bytes, CodecReader(&mut read))?;
@@ -228,12 +235,15 @@ pub(crate) fn can_be_read_by_place<V: Serialize + DeserializeOwned>(value: &V) -
 pub struct CodecError(&'static str);
 
 impl CodecError {
-    const REFUSED: Self = Self("its `Serialize` failed, or the codec has no form for it: use another codec");
-    const MALFORMED: Self = Self("the bytes are not a value of this type in the form of this codec");
+    const REFUSED: Self =
+        Self("its `Serialize` failed, or the codec has no form for it: use another codec");
+    const MALFORMED: Self =
+        Self("the bytes are not a value of this type in the form of this codec");
     const LEFT_OVER: Self = Self("bytes are left over behind the value");
     const TOO_DEEP: Self = Self("it is nested deeper than 120 levels: store a flatter form of it");
-    const NOT_FINITE: Self =
-        Self("it holds NaN or an infinity, which JSON cannot write: use another codec, or an option");
+    const NOT_FINITE: Self = Self(
+        "it holds NaN or an infinity, which JSON cannot write: use another codec, or an option",
+    );
     const NESTED_OPTION: Self = Self(
         "it holds `Some(None)` or `Some(())`, which this codec would read back as `None`: use `Bincode` or `Postcard`",
     );

@@ -42,7 +42,13 @@ pub(crate) struct Label {
 
 impl Label {
     /// The label of the entry with that key text in a cache of that name, codec, value type and configured version.
-    pub(crate) fn new(codec: &CodecHandle, fingerprint: u64, version: u32, cache: &str, key_text: &str) -> Self {
+    pub(crate) fn new(
+        codec: &CodecHandle,
+        fingerprint: u64,
+        version: u32,
+        cache: &str,
+        key_text: &str,
+    ) -> Self {
         let mut hasher = Xxh3::with_seed(fingerprint);
         hasher.update(&version.to_le_bytes());
         // The numbers of the codecs from outside are not their own.
@@ -88,16 +94,30 @@ pub(crate) struct Opened<'a> {
 // The value is not shown.
 impl std::fmt::Debug for Opened<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opened").field("epoch", &self.epoch).field("bytes", &self.payload.len()).finish_non_exhaustive()
+        f.debug_struct("Opened")
+            .field("epoch", &self.epoch)
+            .field("bytes", &self.payload.len())
+            .finish_non_exhaustive()
     }
 }
 
 /// The bytes to store for what a codec wrote; `expires_at` in milliseconds since 1970, `None` for never.
-pub(crate) fn seal(payload: Vec<u8>, label: &Label, epoch: Token, expires_at: Option<u64>) -> Bytes {
+pub(crate) fn seal(
+    payload: Vec<u8>,
+    label: &Label,
+    epoch: Token,
+    expires_at: Option<u64>,
+) -> Bytes {
     seal_as(crate::random::u64(), payload, label, epoch, expires_at)
 }
 
-fn seal_as(store: u64, mut entry: Vec<u8>, label: &Label, epoch: Token, expires_at: Option<u64>) -> Bytes {
+fn seal_as(
+    store: u64,
+    mut entry: Vec<u8>,
+    label: &Label,
+    epoch: Token,
+    expires_at: Option<u64>,
+) -> Bytes {
     entry.reserve_exact(TRAILER_LEN);
     entry.extend_from_slice(&store.to_le_bytes());
     entry.extend_from_slice(epoch.as_bytes());

@@ -20,13 +20,17 @@ mod random;
 mod registry;
 mod site;
 mod stats;
+pub mod testing;
 mod value;
 
 #[doc(hidden)]
 pub mod __private;
 
-pub use codec::{Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard};
 pub use backend::{BackendError, CacheBackend};
+pub use cache_macros::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
+pub use codec::{
+    Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard,
+};
 pub use config::{CacheConfig, EffectiveConfig};
 pub use error::CacheError;
 pub use handle::{Cache, LocalCache};

@@ -8,7 +8,9 @@
 
 use std::{cell::Cell, fmt};
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
 
 use super::MAX_DEPTH;
 
@@ -21,12 +23,19 @@ struct Bounds<'b> {
 
 impl Bounds<'_> {
     fn deeper<E: Error>(self) -> Result<Self, E> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| E::custom("nested too deep"))?;
+        let depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or_else(|| E::custom("nested too deep"))?;
         Ok(Self { depth, ..self })
     }
 
     fn count_element<E: Error>(self) -> Result<(), E> {
-        let left = self.elements.get().checked_sub(1).ok_or_else(|| E::custom("too many elements"))?;
+        let left = self
+            .elements
+            .get()
+            .checked_sub(1)
+            .ok_or_else(|| E::custom("too many elements"))?;
         self.elements.set(left);
         Ok(())
     }
@@ -49,26 +58,49 @@ impl Bounded<'_, ()> {
     ) -> Result<S::Value, D::Error> {
         let elements = Cell::new(elements);
         // One more than is written: here the name of a variant is something within, too.
-        let bounds = Bounds { depth: MAX_DEPTH + 1, elements: &elements };
-        seed.deserialize(Bounded { inner: deserializer, bounds, counted: false })
+        let bounds = Bounds {
+            depth: MAX_DEPTH + 1,
+            elements: &elements,
+        };
+        seed.deserialize(Bounded {
+            inner: deserializer,
+            bounds,
+            counted: false,
+        })
     }
 }
 
 impl<'b, T> Bounded<'b, T> {
     fn with<U>(&self, inner: U) -> Bounded<'b, U> {
-        Bounded { inner, bounds: self.bounds, counted: self.counted }
+        Bounded {
+            inner,
+            bounds: self.bounds,
+            counted: self.counted,
+        }
     }
 
     fn fixed<U>(&self, inner: U) -> Bounded<'b, U> {
-        Bounded { inner, bounds: self.bounds, counted: false }
+        Bounded {
+            inner,
+            bounds: self.bounds,
+            counted: false,
+        }
     }
 
     fn counted<U>(&self, inner: U) -> Bounded<'b, U> {
-        Bounded { inner, bounds: self.bounds, counted: true }
+        Bounded {
+            inner,
+            bounds: self.bounds,
+            counted: true,
+        }
     }
 
     fn deeper<U, E: Error>(&self, inner: U) -> Result<Bounded<'b, U>, E> {
-        Ok(Bounded { inner, bounds: self.bounds.deeper()?, counted: false })
+        Ok(Bounded {
+            inner,
+            bounds: self.bounds.deeper()?,
+            counted: false,
+        })
     }
 }
 
@@ -116,17 +148,29 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_map(visitor)
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         let visitor = self.fixed(visitor);
         self.inner.deserialize_unit_struct(name, visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         let visitor = self.fixed(visitor);
         self.inner.deserialize_newtype_struct(name, visitor)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         let visitor = self.fixed(visitor);
         self.inner.deserialize_tuple(len, visitor)
     }
@@ -201,7 +245,10 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
         self.inner.visit_some(deserializer)
     }
 
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<V::Value, D::Error> {
         let deserializer = self.deeper(deserializer)?;
         self.inner.visit_newtype_struct(deserializer)
     }
@@ -234,7 +281,10 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Bounded<'_, S> {
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
     type Error = A::Error;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
         if self.counted {
             self.bounds.count_element()?;
         }
@@ -250,7 +300,10 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
     type Error = A::Error;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
         if self.counted {
             self.bounds.count_element()?;
         }
@@ -272,11 +325,21 @@ impl<'de, 'b, A: EnumAccess<'de>> EnumAccess<'de> for Bounded<'b, A> {
     type Error = A::Error;
     type Variant = Bounded<'b, A::Variant>;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self::Variant), A::Error> {
         let seed = self.deeper(seed)?;
         let bounds = self.bounds;
         let (value, variant) = self.inner.variant_seed(seed)?;
-        Ok((value, Bounded { inner: variant, bounds, counted: false }))
+        Ok((
+            value,
+            Bounded {
+                inner: variant,
+                bounds,
+                counted: false,
+            },
+        ))
     }
 }
 

@@ -30,7 +30,10 @@ pub(super) trait Builtin {
     fn write<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, CodecError>;
 
     /// The value that all of the bytes are.
-    fn read<'de, S: DeserializeSeed<'de>>(bytes: &'de [u8], seed: S) -> Result<S::Value, CodecError>;
+    fn read<'de, S: DeserializeSeed<'de>>(
+        bytes: &'de [u8],
+        seed: S,
+    ) -> Result<S::Value, CodecError>;
 }
 
 /// bincode 2: compact and fast, fields by their place. The default.
@@ -57,10 +60,16 @@ impl Builtin for Bincode {
         bincode::serde::encode_to_vec(value, BINCODE).map_err(|_| CodecError::REFUSED)
     }
 
-    fn read<'de, S: DeserializeSeed<'de>>(bytes: &'de [u8], seed: S) -> Result<S::Value, CodecError> {
-        let seed = InBounds { elements: elements(bytes), seed };
-        let (value, used) =
-            bincode::serde::seed_decode_from_slice(seed, bytes, BINCODE).map_err(|_| CodecError::MALFORMED)?;
+    fn read<'de, S: DeserializeSeed<'de>>(
+        bytes: &'de [u8],
+        seed: S,
+    ) -> Result<S::Value, CodecError> {
+        let seed = InBounds {
+            elements: elements(bytes),
+            seed,
+        };
+        let (value, used) = bincode::serde::seed_decode_from_slice(seed, bytes, BINCODE)
+            .map_err(|_| CodecError::MALFORMED)?;
         whole(value, used == bytes.len())
     }
 }
@@ -73,9 +82,13 @@ impl Builtin for Json {
         serde_json::to_vec(value).map_err(|_| CodecError::REFUSED)
     }
 
-    fn read<'de, S: DeserializeSeed<'de>>(bytes: &'de [u8], seed: S) -> Result<S::Value, CodecError> {
+    fn read<'de, S: DeserializeSeed<'de>>(
+        bytes: &'de [u8],
+        seed: S,
+    ) -> Result<S::Value, CodecError> {
         let mut input = serde_json::Deserializer::from_slice(bytes);
-        let value = Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
+        let value =
+            Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
         whole(value, input.end().is_ok())
     }
 }
@@ -88,9 +101,13 @@ impl Builtin for Postcard {
         postcard::to_stdvec(value).map_err(|_| CodecError::REFUSED)
     }
 
-    fn read<'de, S: DeserializeSeed<'de>>(bytes: &'de [u8], seed: S) -> Result<S::Value, CodecError> {
+    fn read<'de, S: DeserializeSeed<'de>>(
+        bytes: &'de [u8],
+        seed: S,
+    ) -> Result<S::Value, CodecError> {
         let mut input = postcard::Deserializer::from_bytes(bytes);
-        let value = Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
+        let value =
+            Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
         whole(value, input.finalize().is_ok_and(<[u8]>::is_empty))
     }
 }
@@ -103,10 +120,14 @@ impl Builtin for MessagePack {
         rmp_serde::to_vec_named(value).map_err(|_| CodecError::REFUSED)
     }
 
-    fn read<'de, S: DeserializeSeed<'de>>(bytes: &'de [u8], seed: S) -> Result<S::Value, CodecError> {
+    fn read<'de, S: DeserializeSeed<'de>>(
+        bytes: &'de [u8],
+        seed: S,
+    ) -> Result<S::Value, CodecError> {
         use rmp_serde::decode::Error;
         let mut input = rmp_serde::Deserializer::from_read_ref(bytes);
-        let value = Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
+        let value =
+            Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
         // It does not say how much it has read; but that there is nothing to read a further value's first byte from.
         let further = bool::deserialize(&mut input);
         whole(
@@ -117,7 +138,11 @@ impl Builtin for MessagePack {
 }
 
 fn whole<T>(value: T, all_used: bool) -> Result<T, CodecError> {
-    if all_used { Ok(value) } else { Err(CodecError::LEFT_OVER) }
+    if all_used {
+        Ok(value)
+    } else {
+        Err(CodecError::LEFT_OVER)
+    }
 }
 
 fn elements(bytes: &[u8]) -> usize {

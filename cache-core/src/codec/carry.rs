@@ -7,8 +7,8 @@
 use serde::{
     Serialize, Serializer,
     ser::{
-        SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple, SerializeTupleStruct,
-        SerializeTupleVariant,
+        SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+        SerializeTupleStruct, SerializeTupleVariant,
     },
 };
 
@@ -27,16 +27,33 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) const POSITIONAL: Self =
-        Self { finite: false, flat_options: false, every_field: true, human_readable: false };
-    pub(super) const JSON: Self = Self { finite: true, flat_options: true, every_field: false, human_readable: true };
-    pub(super) const MESSAGE_PACK: Self =
-        Self { finite: false, flat_options: true, every_field: false, human_readable: false };
+    pub(super) const POSITIONAL: Self = Self {
+        finite: false,
+        flat_options: false,
+        every_field: true,
+        human_readable: false,
+    };
+    pub(super) const JSON: Self = Self {
+        finite: true,
+        flat_options: true,
+        every_field: false,
+        human_readable: true,
+    };
+    pub(super) const MESSAGE_PACK: Self = Self {
+        finite: false,
+        flat_options: true,
+        every_field: false,
+        human_readable: false,
+    };
 }
 
 /// Refuses a value that a codec with these rules would not give back as it was, or that is nested too deep.
 pub(super) fn check<T: Serialize + ?Sized>(value: &T, rules: Rules) -> Result<(), CodecError> {
-    value.serialize(Walk { rules, depth: 0, in_option: false })
+    value.serialize(Walk {
+        rules,
+        depth: 0,
+        in_option: false,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -52,25 +69,42 @@ impl Walk {
         if self.depth >= MAX_DEPTH {
             return Err(CodecError::TOO_DEEP);
         }
-        value.serialize(Self { depth: self.depth + 1, ..self })
+        value.serialize(Self {
+            depth: self.depth + 1,
+            ..self
+        })
     }
 
     /// For what is within an array or an object.
     fn inside(self) -> Self {
-        Self { in_option: false, ..self }
+        Self {
+            in_option: false,
+            ..self
+        }
     }
 
     /// The content of such a variant is an object within an object to some formats, JSON among them.
     fn inside_variant(self) -> Self {
-        Self { depth: self.depth + 1, ..self.inside() }
+        Self {
+            depth: self.depth + 1,
+            ..self.inside()
+        }
     }
 
     fn nothing(self) -> Result<(), CodecError> {
-        if self.in_option && self.rules.flat_options { Err(CodecError::NESTED_OPTION) } else { Ok(()) }
+        if self.in_option && self.rules.flat_options {
+            Err(CodecError::NESTED_OPTION)
+        } else {
+            Ok(())
+        }
     }
 
     fn float(self, finite: bool) -> Result<(), CodecError> {
-        if finite || !self.rules.finite { Ok(()) } else { Err(CodecError::NOT_FINITE) }
+        if finite || !self.rules.finite {
+            Ok(())
+        } else {
+            Err(CodecError::NOT_FINITE)
+        }
     }
 }
 
@@ -120,14 +154,27 @@ impl Serializer for Walk {
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), CodecError> {
-        Self { in_option: true, ..self }.visit(value)
+        Self {
+            in_option: true,
+            ..self
+        }
+        .visit(value)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), CodecError> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), CodecError> {
         self.visit(value)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), CodecError> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+    ) -> Result<(), CodecError> {
         Ok(())
     }
 
@@ -153,7 +200,13 @@ impl Serializer for Walk {
         Ok(self.inside())
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, CodecError> {
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, CodecError> {
         Ok(self.inside_variant())
     }
 
@@ -165,7 +218,13 @@ impl Serializer for Walk {
         Ok(self.inside())
     }
 
-    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, CodecError> {
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, CodecError> {
         Ok(self.inside_variant())
     }
 

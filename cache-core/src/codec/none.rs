@@ -54,7 +54,11 @@ impl Serializer for Probe {
         Err(fmt::Error)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, _: &T) -> Result<(), fmt::Error> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: &T,
+    ) -> Result<(), fmt::Error> {
         Err(fmt::Error)
     }
 

@@ -9,10 +9,17 @@ use std::{
 use proptest::{collection::vec, prelude::*};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard, ValueForm};
+use super::{
+    Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard, ValueForm,
+};
 
 fn builtins() -> [CodecHandle; 4] {
-    [Bincode.into(), Json.into(), Postcard.into(), MessagePack.into()]
+    [
+        Bincode.into(),
+        Json.into(),
+        Postcard.into(),
+        MessagePack.into(),
+    ]
 }
 
 fn encode<V: Serialize + DeserializeOwned + 'static>(
@@ -30,12 +37,20 @@ fn decode<V: Serialize + DeserializeOwned + 'static>(
 }
 
 /// Asserts that the codec gives the value back, and that it takes neither more nor fewer bytes for it.
-fn carries<V: Serialize + DeserializeOwned + PartialEq + fmt::Debug + 'static>(codec: &CodecHandle, value: &V) {
+fn carries<V: Serialize + DeserializeOwned + PartialEq + fmt::Debug + 'static>(
+    codec: &CodecHandle,
+    value: &V,
+) {
     let form = ValueForm::<V>::of();
-    let bytes = form.encode(codec, value).unwrap_or_else(|error| panic!("{codec:?}: {error} ({value:?})"));
+    let bytes = form
+        .encode(codec, value)
+        .unwrap_or_else(|error| panic!("{codec:?}: {error} ({value:?})"));
     assert_eq!(form.decode(codec, &bytes).as_ref(), Ok(value), "{codec:?}");
     let longer = [&bytes[..], &[1]].concat();
-    assert!(form.decode(codec, &longer).is_err(), "{codec:?} leaves bytes over");
+    assert!(
+        form.decode(codec, &longer).is_err(),
+        "{codec:?} leaves bytes over"
+    );
     if let Some((_, shorter)) = bytes.split_last() {
         assert_ne!(
             form.decode(codec, &bytes[..shorter.len()]).as_ref(),
@@ -82,16 +97,34 @@ fn case_52_every_codec_carries_every_ordinary_value() {
         carries(&codec, &product());
         carries(&codec, &vec![String::from("a"), String::new()]);
         carries(&codec, &[1i32, -2, 3]);
-        carries(&codec, &vec![HashMap::from([("k".to_owned(), vec![0u8, 255])])]);
+        carries(
+            &codec,
+            &vec![HashMap::from([("k".to_owned(), vec![0u8, 255])])],
+        );
         carries(&codec, &None::<String>);
         carries(&codec, &Some(String::from("null")));
         carries(&codec, &Some(vec![None, Some(1u8)]));
         carries(&codec, &Arc::new(product()));
-        carries(&codec, &BTreeMap::from([(1u32, Kind::Plain), (2, Kind::Named { label: 'ß' })]));
+        carries(
+            &codec,
+            &BTreeMap::from([(1u32, Kind::Plain), (2, Kind::Named { label: 'ß' })]),
+        );
         carries(&codec, &BTreeSet::from([(true, 'x'), (false, 'y')]));
-        carries(&codec, &(i128::MIN, u128::MAX, f32::MIN_POSITIVE, -0.0f64, ()));
-        carries(&codec, &(Duration::from_millis(1_500), SystemTime::UNIX_EPOCH + Duration::from_nanos(7)));
-        carries(&codec, &["127.0.0.1", "::1"].map(|address| address.parse::<IpAddr>().expect("is an address")));
+        carries(
+            &codec,
+            &(i128::MIN, u128::MAX, f32::MIN_POSITIVE, -0.0f64, ()),
+        );
+        carries(
+            &codec,
+            &(
+                Duration::from_millis(1_500),
+                SystemTime::UNIX_EPOCH + Duration::from_nanos(7),
+            ),
+        );
+        carries(
+            &codec,
+            &["127.0.0.1", "::1"].map(|address| address.parse::<IpAddr>().expect("is an address")),
+        );
         carries(&codec, &Result::<u8, String>::Err("no".into()));
     }
 }
@@ -104,10 +137,23 @@ fn the_bytes_are_pinned() {
         name: String,
         kind: Option<Kind>,
     }
-    let small = Small { id: 300, name: "x".into(), kind: Some(Kind::Sized(7)) };
-    assert_eq!(encode(Bincode, &small), Ok(vec![251, 44, 1, 1, b'x', 1, 1, 7]));
-    assert_eq!(encode(Postcard, &small), Ok(vec![0xac, 2, 1, b'x', 1, 1, 7]));
-    assert_eq!(encode(Json, &small), Ok(br#"{"id":300,"name":"x","kind":{"Sized":7}}"#.to_vec()));
+    let small = Small {
+        id: 300,
+        name: "x".into(),
+        kind: Some(Kind::Sized(7)),
+    };
+    assert_eq!(
+        encode(Bincode, &small),
+        Ok(vec![251, 44, 1, 1, b'x', 1, 1, 7])
+    );
+    assert_eq!(
+        encode(Postcard, &small),
+        Ok(vec![0xac, 2, 1, b'x', 1, 1, 7])
+    );
+    assert_eq!(
+        encode(Json, &small),
+        Ok(br#"{"id":300,"name":"x","kind":{"Sized":7}}"#.to_vec())
+    );
     let named = b"\x83\xa2id\xcd\x01\x2c\xa4name\xa1x\xa4kind\x81\xa5Sized\x07";
     assert_eq!(encode(MessagePack, &small), Ok(named.to_vec()));
 }
@@ -132,10 +178,22 @@ fn floats_are_given_back_to_the_last_bit() {
 #[test]
 fn nan_is_refused_by_json_alone() {
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        assert_eq!(encode(Json, &vec![Some(value)]), Err(CodecError::NOT_FINITE));
-        for codec in [CodecHandle::from(Bincode), Postcard.into(), MessagePack.into()] {
+        assert_eq!(
+            encode(Json, &vec![Some(value)]),
+            Err(CodecError::NOT_FINITE)
+        );
+        for codec in [
+            CodecHandle::from(Bincode),
+            Postcard.into(),
+            MessagePack.into(),
+        ] {
             let bytes = encode(codec.clone(), &value).expect("carries it");
-            assert_eq!(decode::<f64>(codec, &bytes).expect("gives it back").to_bits(), value.to_bits());
+            assert_eq!(
+                decode::<f64>(codec, &bytes)
+                    .expect("gives it back")
+                    .to_bits(),
+                value.to_bits()
+            );
         }
     }
     assert_eq!(encode(Json, &f32::NAN), Err(CodecError::NOT_FINITE));
@@ -146,10 +204,22 @@ fn nested_options_are_refused_where_they_would_be_merged() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Id<T>(T);
     for codec in [CodecHandle::from(Json), MessagePack.into()] {
-        assert_eq!(encode(codec.clone(), &Some(None::<u8>)), Err(CodecError::NESTED_OPTION));
-        assert_eq!(encode(codec.clone(), &vec![Some(Some(()))]), Err(CodecError::NESTED_OPTION));
-        assert_eq!(encode(codec.clone(), &Some(Id(None::<u8>))), Err(CodecError::NESTED_OPTION));
-        assert_eq!(encode(codec.clone(), &Some(serde_json::Value::Null)), Err(CodecError::NESTED_OPTION));
+        assert_eq!(
+            encode(codec.clone(), &Some(None::<u8>)),
+            Err(CodecError::NESTED_OPTION)
+        );
+        assert_eq!(
+            encode(codec.clone(), &vec![Some(Some(()))]),
+            Err(CodecError::NESTED_OPTION)
+        );
+        assert_eq!(
+            encode(codec.clone(), &Some(Id(None::<u8>))),
+            Err(CodecError::NESTED_OPTION)
+        );
+        assert_eq!(
+            encode(codec.clone(), &Some(serde_json::Value::Null)),
+            Err(CodecError::NESTED_OPTION)
+        );
         carries(&codec, &None::<Option<u8>>);
         carries(&codec, &Some(Some(1u8)));
         carries(&codec, &Some(vec![None::<u8>]));
@@ -171,12 +241,39 @@ fn a_field_that_is_left_out_is_refused_where_fields_have_no_names() {
         second: u8,
     }
     for codec in [CodecHandle::from(Bincode), Postcard.into()] {
-        assert_eq!(encode(codec.clone(), &Sparse { first: None, second: 1 }), Err(CodecError::LEFT_OUT));
-        carries(&codec, &Sparse { first: Some(0), second: 1 });
+        assert_eq!(
+            encode(
+                codec.clone(),
+                &Sparse {
+                    first: None,
+                    second: 1
+                }
+            ),
+            Err(CodecError::LEFT_OUT)
+        );
+        carries(
+            &codec,
+            &Sparse {
+                first: Some(0),
+                second: 1,
+            },
+        );
     }
     for codec in [CodecHandle::from(Json), MessagePack.into()] {
-        carries(&codec, &Sparse { first: None, second: 1 });
-        carries(&codec, &Sparse { first: Some(0), second: 1 });
+        carries(
+            &codec,
+            &Sparse {
+                first: None,
+                second: 1,
+            },
+        );
+        carries(
+            &codec,
+            &Sparse {
+                first: Some(0),
+                second: 1,
+            },
+        );
     }
 }
 
@@ -299,17 +396,27 @@ fn a_codec_of_ones_own_is_called() {
             "reversed"
         }
         fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError> {
-            Json.encode(value).map(|bytes| bytes.into_iter().rev().collect())
+            Json.encode(value)
+                .map(|bytes| bytes.into_iter().rev().collect())
         }
         fn decode(&self, bytes: &[u8], reader: CodecReader<'_>) -> Result<(), CodecError> {
             Json.decode(&bytes.iter().rev().copied().collect::<Vec<_>>(), reader)
         }
     }
     let codec = CodecHandle::from(Reversed);
-    assert_eq!((codec.name(), format!("{codec:?}")), ("reversed", "reversed".into()));
-    assert_eq!(encode(codec.clone(), &(1, "ab".to_owned())), Ok(br#"]"ba",1["#.to_vec()));
+    assert_eq!(
+        (codec.name(), format!("{codec:?}")),
+        ("reversed", "reversed".into())
+    );
+    assert_eq!(
+        encode(codec.clone(), &(1, "ab".to_owned())),
+        Ok(br#"]"ba",1["#.to_vec())
+    );
     carries(&codec, &product());
-    assert_eq!(encode(codec.clone(), &f64::NAN), Err(CodecError::NOT_FINITE));
+    assert_eq!(
+        encode(codec.clone(), &f64::NAN),
+        Err(CodecError::NOT_FINITE)
+    );
     assert!(decode::<Chain>(codec, b"1").is_err());
 }
 
@@ -328,12 +435,18 @@ fn a_codec_that_reads_nothing_is_an_error() {
         }
     }
     assert!(decode::<u8>(Silent, &[1]).is_err());
-    assert_eq!(encode(Silent, &1u8).expect_err("fails").to_string(), "it never does");
+    assert_eq!(
+        encode(Silent, &1u8).expect_err("fails").to_string(),
+        "it never does"
+    );
 }
 
 #[test]
 fn the_codecs_have_names_and_numbers_of_their_own() {
-    assert_eq!(builtins().map(|codec| codec.name()), ["bincode", "json", "postcard", "message-pack"]);
+    assert_eq!(
+        builtins().map(|codec| codec.name()),
+        ["bincode", "json", "postcard", "message-pack"]
+    );
     assert_eq!(builtins().map(|codec| codec.id()), [1, 2, 3, 4]);
     assert_eq!(CodecHandle::default().name(), "bincode");
     assert_eq!(format!("{:?}", CodecHandle::from(Json)), "json");
@@ -353,7 +466,8 @@ fn trees() -> impl Strategy<Value = Tree> {
     Just(Tree::Leaf).prop_recursive(6, 40, 3, |tree| {
         prop_oneof![
             tree.clone().prop_map(|tree| Tree::Twig(Box::new(tree))),
-            (tree.clone(), tree.clone()).prop_map(|(one, two)| Tree::Fork(Box::new(one), Box::new(two))),
+            (tree.clone(), tree.clone())
+                .prop_map(|(one, two)| Tree::Fork(Box::new(one), Box::new(two))),
             vec(tree.clone(), 0..3).prop_map(|trees| Tree::Many { trees }),
             proptest::option::of(tree.clone()).prop_map(|tree| Tree::Maybe(tree.map(Box::new))),
             proptest::collection::btree_map(".{0,4}", tree, 0..3).prop_map(Tree::Map),
@@ -361,12 +475,30 @@ fn trees() -> impl Strategy<Value = Tree> {
     })
 }
 
-type Mixed = Vec<(String, Option<i64>, BTreeMap<u8, Vec<char>>, Result<f32, bool>, i128)>;
+type Mixed = Vec<(
+    String,
+    Option<i64>,
+    BTreeMap<u8, Vec<char>>,
+    Result<f32, bool>,
+    i128,
+)>;
 
 fn mixed() -> impl Strategy<Value = Mixed> {
     let map = proptest::collection::btree_map(any::<u8>(), vec(any::<char>(), 0..3), 0..3);
-    let result = prop_oneof![proptest::num::f32::NORMAL.prop_map(Ok), any::<bool>().prop_map(Err)];
-    vec((any::<String>(), any::<Option<i64>>(), map, result, any::<i128>()), 0..4)
+    let result = prop_oneof![
+        proptest::num::f32::NORMAL.prop_map(Ok),
+        any::<bool>().prop_map(Err)
+    ];
+    vec(
+        (
+            any::<String>(),
+            any::<Option<i64>>(),
+            map,
+            result,
+            any::<i128>(),
+        ),
+        0..4,
+    )
 }
 
 /// Decodes whatever it is, to see that nothing but an error or a value comes of it.

@@ -1,7 +1,9 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::{Bincode, Codec, CodecError, CodecReader, Json, MessagePack, Postcard, codec::ValueForm};
+use crate::{
+    Bincode, Codec, CodecError, CodecReader, Json, MessagePack, Postcard, codec::ValueForm,
+};
 
 const EPOCH: Token = Token::from_bytes(*b"epoch 01");
 
@@ -10,7 +12,13 @@ fn label() -> Label {
 }
 
 fn sealed() -> Bytes {
-    seal_as(0x0102_0304_0506_0708, b"{\"id\":42}".to_vec(), &label(), EPOCH, Some(1_900_000_000_123))
+    seal_as(
+        0x0102_0304_0506_0708,
+        b"{\"id\":42}".to_vec(),
+        &label(),
+        EPOCH,
+        Some(1_900_000_000_123),
+    )
 }
 
 fn refused(entry: &[u8], label: &Label) -> Unreadable {
@@ -50,7 +58,11 @@ fn an_entry_gives_back_what_was_sealed() {
 
 #[test]
 fn every_store_has_a_number_of_its_own() {
-    let store = || open(&seal(Vec::new(), &label(), EPOCH, None), &label()).expect("counts").store;
+    let store = || {
+        open(&seal(Vec::new(), &label(), EPOCH, None), &label())
+            .expect("counts")
+            .store
+    };
     assert_ne!(store(), store());
 }
 
@@ -87,17 +99,33 @@ fn every_part_of_an_entry_is_refused() {
 #[test]
 fn an_entry_of_another_kind_is_refused_as_that() {
     let entry = sealed();
-    let of =
-        |codec: CodecHandle, fingerprint, version, cache, key| Label::new(&codec, fingerprint, version, cache, key);
+    let of = |codec: CodecHandle, fingerprint, version, cache, key| {
+        Label::new(&codec, fingerprint, version, cache, key)
+    };
     let (fingerprint, json) = (0x1122_3344_5566_7788, CodecHandle::from(Json));
     assert_eq!(of(json.clone(), fingerprint, 3, "product", "42"), label());
     for codec in [Bincode.into(), Postcard.into(), MessagePack.into()] {
-        assert_eq!(refused(&entry, &of(codec, fingerprint, 3, "product", "42")), Unreadable::Codec);
+        assert_eq!(
+            refused(&entry, &of(codec, fingerprint, 3, "product", "42")),
+            Unreadable::Codec
+        );
     }
-    assert_eq!(refused(&entry, &of(json.clone(), 1, 3, "product", "42")), Unreadable::Type);
-    assert_eq!(refused(&entry, &of(json.clone(), fingerprint, 4, "product", "42")), Unreadable::Type);
-    assert_eq!(refused(&entry, &of(json.clone(), fingerprint, 3, "products", "42")), Unreadable::Key);
-    assert_eq!(refused(&entry, &of(json, fingerprint, 3, "product", "43")), Unreadable::Key);
+    assert_eq!(
+        refused(&entry, &of(json.clone(), 1, 3, "product", "42")),
+        Unreadable::Type
+    );
+    assert_eq!(
+        refused(&entry, &of(json.clone(), fingerprint, 4, "product", "42")),
+        Unreadable::Type
+    );
+    assert_eq!(
+        refused(&entry, &of(json.clone(), fingerprint, 3, "products", "42")),
+        Unreadable::Key
+    );
+    assert_eq!(
+        refused(&entry, &of(json, fingerprint, 3, "product", "43")),
+        Unreadable::Key
+    );
 }
 
 #[test]
@@ -141,7 +169,10 @@ fn codecs_from_outside_are_told_apart_by_name() {
 fn debug_shows_no_value() {
     let entry = seal(b"hunter2".to_vec(), &label(), EPOCH, None);
     let shown = format!("{:?}", open(&entry, &label()).expect("counts"));
-    assert!(!shown.contains("hunter2") && !shown.contains("104"), "{shown}");
+    assert!(
+        !shown.contains("hunter2") && !shown.contains("104"),
+        "{shown}"
+    );
 }
 
 proptest! {

@@ -1,0 +1,240 @@
+//! The public face: settings, and the trait that caches know.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use cache_core::{
+    BackendError, CacheBackend, CacheError,
+    backend::{BackendHealth, CacheId, EntryId, Fence, Loaded, NewEntry},
+};
+
+use crate::{
+    address::Address,
+    connection::Link,
+    layout::{self, Keys},
+    server::{BATCH, Server},
+    slot::Patience,
+    sweep::{self, Sweeps},
+};
+
+/// A Redis server as the store of caches.
+///
+/// Cheap to clone; all clones share their connections. It needs Redis 6.0 or newer, or Valkey, with `EVAL`.
+///
+/// Nothing ever waits for the server but the calls themselves, and those no longer than their budget. Connections are
+/// made when they are first needed, on the tokio runtime that needs them, and replaced when they are lost, when they
+/// stop answering, and when that runtime has ended.
+///
+/// # Examples
+///
+/// ```
+/// use cache_redis::RedisBackend;
+///
+/// // Never waits for the server: it need not even run yet.
+/// let redis = RedisBackend::open("redis://127.0.0.1:6379/2")?;
+/// # Ok::<(), cache_core::CacheError>(())
+/// ```
+#[derive(Clone)]
+pub struct RedisBackend(Arc<Server>);
+
+/// The settings of a [`RedisBackend`], see [`RedisBackend::builder`].
+#[derive(Clone)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct RedisBackendBuilder {
+    url: String,
+    read_budget: Duration,
+    store_budget: Duration,
+    connections: usize,
+    max_value_bytes: usize,
+}
+
+impl RedisBackend {
+    /// A server with the default settings: see [`builder`](Self::builder).
+    ///
+    /// The URL is `redis://[user:password@]host[:port][/database]` or `unix:///path/to/socket?db=database`. A user name or a
+    /// password with special characters is percent-encoded.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::BackendUrl`] if the URL cannot be read. It does not repeat the URL. Whether there is a server is not
+    /// looked at.
+    pub fn open(url: &str) -> Result<Self, CacheError> {
+        Self::builder(url).build()
+    }
+
+    /// A server with settings of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use cache_redis::RedisBackend;
+    ///
+    /// let redis = RedisBackend::builder("redis://127.0.0.1")
+    ///     .read_budget(Duration::from_millis(50))
+    ///     .connections(2)
+    ///     .build()?;
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
+    pub fn builder(url: &str) -> RedisBackendBuilder {
+        RedisBackendBuilder {
+            url: url.to_owned(),
+            read_budget: Duration::from_millis(100),
+            store_budget: Duration::from_secs(1),
+            connections: 1,
+            max_value_bytes: 1 << 20,
+        }
+    }
+}
+
+impl RedisBackendBuilder {
+    /// How long a lookup waits for the server, connecting included, before the caller goes on without it. Default: 100 ms.
+    pub const fn read_budget(mut self, limit: Duration) -> Self {
+        self.read_budget = limit;
+        self
+    }
+
+    /// How long a store or an invalidation may take, and how long a silent connection is waited for before it is
+    /// replaced (then never less than the read budget). Default: one second.
+    pub const fn store_budget(mut self, limit: Duration) -> Self {
+        self.store_budget = limit;
+        self
+    }
+
+    /// How many connections are used in turn; 0 is taken for 1. Default: 1, which all callers share without waiting for
+    /// each other's replies. More are worth it when the values are large.
+    pub const fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// The largest entry that caches store here, in bytes. Default: 1 MiB. Larger ones hold up everybody else's replies.
+    pub const fn max_value_bytes(mut self, bytes: usize) -> Self {
+        self.max_value_bytes = bytes;
+        self
+    }
+
+    /// The backend. Does not connect yet.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::BackendUrl`] if the URL cannot be read.
+    pub fn build(self) -> Result<RedisBackend, CacheError> {
+        let patience = Patience {
+            connecting: self.read_budget,
+            silence: self.read_budget.max(self.store_budget),
+        };
+        let address = Address::parse(&self.url, patience.silence)?;
+        Ok(RedisBackend(Arc::new(Server {
+            link: Link::new(address, self.connections, patience),
+            sweeps: Sweeps::default(),
+            read_budget: self.read_budget,
+            store_budget: self.store_budget,
+            max_value_bytes: self.max_value_bytes,
+        })))
+    }
+}
+
+#[async_trait]
+impl CacheBackend for RedisBackend {
+    async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
+        self.0.load(&Keys::of(entry)).await
+    }
+
+    async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+        self.0.store(&Keys::of(entry), &new).await
+    }
+
+    /// A server that is full writes nothing, but the entry goes and the stamp with it: that is `Ok(false)` too.
+    async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+        self.0.put(entry, &new).await
+    }
+
+    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
+        Ok(self.0.load_cache_fence(cache).await?.fence)
+    }
+
+    async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
+        Ok(self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await? == 1)
+    }
+
+    /// One command. What is left behind is removed by a sweep in the background, as far as it surely belongs to this cache,
+    /// and otherwise expires by itself.
+    async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
+        if let Some(ended) = self.0.replace_epoch(cache).await? {
+            sweep::start(&self.0, cache, ended);
+        }
+        Ok(())
+    }
+
+    /// Walks through the whole database in small steps. It has no time limit as a whole, each step has the store budget;
+    /// if one fails, some entries have been invalidated and others have not. If the prefix of another cache begins with
+    /// this one's and a colon, the predicate is asked about the entries of that cache too.
+    async fn invalidate_if(
+        &self,
+        cache: &CacheId,
+        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+    ) -> Result<u64, BackendError> {
+        // A value that is being computed right now has no entry to be found. It holds a stamp, though; so first all
+        // stamps are replaced. What is stored before that is found by the walk after it.
+        self.0.replace_stamps(cache).await?;
+        let pattern = layout::entry_pattern(cache);
+        let mut removed = 0;
+        let mut cursor = 0;
+        loop {
+            let (next, found) = self.0.scan(cursor, &pattern).await?;
+            let chosen = found
+                .iter()
+                .filter_map(|key| layout::key_text(cache, key))
+                .filter(|key_text| predicate(key_text))
+                .map(|key_text| Keys::of(cache.entry(key_text)))
+                .collect::<Vec<_>>();
+            for batch in chosen.chunks(BATCH) {
+                removed += self.0.invalidate(cache, batch).await?;
+            }
+            if next == 0 {
+                return Ok(removed);
+            }
+            cursor = next;
+        }
+    }
+
+    fn read_budget(&self) -> Duration {
+        self.0.read_budget
+    }
+
+    fn store_budget(&self) -> Duration {
+        self.0.store_budget
+    }
+
+    fn max_value_bytes(&self) -> usize {
+        self.0.max_value_bytes
+    }
+
+    fn health(&self) -> BackendHealth {
+        self.0.link.health()
+    }
+}
+
+impl fmt::Debug for RedisBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisBackend")
+            .field("link", &self.0.link)
+            .field("read_budget", &self.0.read_budget)
+            .field("store_budget", &self.0.store_budget)
+            .field("max_value_bytes", &self.0.max_value_bytes)
+            .finish()
+    }
+}
+
+impl fmt::Debug for RedisBackendBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the URL: it may hold a password, and may not even be one yet.
+        f.debug_struct("RedisBackendBuilder")
+            .field("read_budget", &self.read_budget)
+            .field("store_budget", &self.store_budget)
+            .field("connections", &self.connections)
+            .field("max_value_bytes", &self.max_value_bytes)
+            .finish_non_exhaustive()
+    }
+}
