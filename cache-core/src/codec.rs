@@ -226,7 +226,9 @@ impl fmt::Debug for CodecHandle {
 /// Whether a value that can be written without the names of its fields can be read back. A value that cannot be written
 /// says nothing: that is found out when it is to be stored.
 pub(crate) fn can_be_read_by_place<V: Serialize + DeserializeOwned>(value: &V) -> bool {
-    Bincode::write(value).map_or(true, |bytes| Bincode::read(&bytes, PhantomData::<V>).is_ok())
+    Bincode::write(value).map_or(true, |bytes| {
+        Bincode::read(&bytes, PhantomData::<V>).is_ok()
+    })
 }
 
 /// Why a value could not be encoded or decoded. It never shows the value.

@@ -59,20 +59,34 @@ pub(crate) struct Structure {
 pub(crate) fn of<V: Serialize + DeserializeOwned + 'static>() -> Structure {
     static KNOWN: LazyLock<RwLock<HashMap<TypeId, Structure>>> = LazyLock::new(RwLock::default);
     // The table is never left half changed, so a panic elsewhere does not spoil it.
-    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<V>()) {
+    if let Some(known) = KNOWN
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&TypeId::of::<V>())
+    {
         return *known;
     }
     // Without the lock: this runs code of the user.
     let structure = find_out::<V>();
-    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<V>(), structure);
+    KNOWN
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(TypeId::of::<V>(), structure);
     structure
 }
 
 fn find_out<V: Serialize + DeserializeOwned>() -> Structure {
     let explored = explore::<V>();
     // The name where the structure is not all there is.
-    let name = if explored.complete { "" } else { type_name::<V>() };
-    Structure { fingerprint: explored.hash(name), positional: explored.positional }
+    let name = if explored.complete {
+        ""
+    } else {
+        type_name::<V>()
+    };
+    Structure {
+        fingerprint: explored.hash(name),
+        positional: explored.positional,
+    }
 }
 
 /// All that was found out about a type.
@@ -126,5 +140,10 @@ fn explore<V: Serialize + DeserializeOwned>() -> Explored {
         }
     }
     let describes_itself = tree.describes_itself();
-    Explored { tree, samples, complete: complete && !describes_itself, positional: positional && !describes_itself }
+    Explored {
+        tree,
+        samples,
+        complete: complete && !describes_itself,
+        positional: positional && !describes_itself,
+    }
 }

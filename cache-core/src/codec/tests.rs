@@ -298,11 +298,23 @@ fn types_that_describe_themselves_need_a_codec_with_names() {
         name: String,
     }
     let tagged = vec![Tagged::A { x: 1 }, Tagged::B { y: None }];
-    let flat = Flat { id: 1, rest: BTreeMap::from([("a".into(), -1)]) };
-    let secretive = Secretive { password: String::new(), name: "x".into() };
+    let flat = Flat {
+        id: 1,
+        rest: BTreeMap::from([("a".into(), -1)]),
+    };
+    let secretive = Secretive {
+        password: String::new(),
+        name: "x".into(),
+    };
     for codec in [CodecHandle::from(Bincode), Postcard.into()] {
-        assert_eq!(encode(codec.clone(), &tagged), Err(CodecError::NOT_POSITIONAL));
-        assert_eq!(encode(codec.clone(), &flat), Err(CodecError::NOT_POSITIONAL));
+        assert_eq!(
+            encode(codec.clone(), &tagged),
+            Err(CodecError::NOT_POSITIONAL)
+        );
+        assert_eq!(
+            encode(codec.clone(), &flat),
+            Err(CodecError::NOT_POSITIONAL)
+        );
         assert_eq!(encode(codec, &secretive), Err(CodecError::NOT_POSITIONAL));
     }
     for codec in [CodecHandle::from(Json), MessagePack.into()] {

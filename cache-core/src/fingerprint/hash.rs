@@ -17,7 +17,9 @@ impl Tree {
     }
 
     fn hash_slot(&self, slot: Slot, seen: &mut HashMap<Id, u32>, hasher: &mut Xxh3) {
-        let Some(id) = self.type_at(slot) else { return put(hasher, "unknown") };
+        let Some(id) = self.type_at(slot) else {
+            return put(hasher, "unknown");
+        };
         let next = u32::try_from(seen.len()).unwrap_or(u32::MAX);
         if let Some(number) = seen.get(&id) {
             put(hasher, "again");
@@ -29,10 +31,19 @@ impl Tree {
         match shape {
             Shape::Leaf { names, .. } => put_all(hasher, names),
             Shape::Any { accepted, keys, .. } => {
-                put(hasher, if accepted.is_some() { "accepted" } else { "refused" });
+                put(
+                    hasher,
+                    if accepted.is_some() {
+                        "accepted"
+                    } else {
+                        "refused"
+                    },
+                );
                 self.hash_keys(keys, seen, hasher);
             }
-            Shape::Option { content } | Shape::Sequence { content } => self.hash_slot(*content, seen, hasher),
+            Shape::Option { content } | Shape::Sequence { content } => {
+                self.hash_slot(*content, seen, hasher)
+            }
             Shape::Newtype { name, content } => {
                 put(hasher, name);
                 self.hash_slot(*content, seen, hasher);
@@ -44,12 +55,18 @@ impl Tree {
                 }
                 self.hash_keys(keys, seen, hasher);
             }
-            Shape::Fields { name, names, slots, .. } => {
+            Shape::Fields {
+                name, names, slots, ..
+            } => {
                 put(hasher, name);
                 put_all(hasher, names);
                 self.hash_slots(slots, seen, hasher);
             }
-            Shape::Enum { name, names, variants } => {
+            Shape::Enum {
+                name,
+                names,
+                variants,
+            } => {
                 put(hasher, name);
                 put_all(hasher, names);
                 for variant in variants {
@@ -68,7 +85,12 @@ impl Tree {
         }
     }
 
-    fn hash_keys(&self, keys: &[(&'static str, Slot)], seen: &mut HashMap<Id, u32>, hasher: &mut Xxh3) {
+    fn hash_keys(
+        &self,
+        keys: &[(&'static str, Slot)],
+        seen: &mut HashMap<Id, u32>,
+        hasher: &mut Xxh3,
+    ) {
         for (name, slot) in keys {
             put(hasher, name);
             self.hash_slot(*slot, seen, hasher);

@@ -40,7 +40,9 @@ pub(super) fn candidates(kind: &str) -> usize {
         "text" | "name" => TEXTS.len(),
         "bytes" => LENGTHS.len(),
         "bool" => 2,
-        "i8" | "i16" | "i32" | "i64" | "i128" | "u8" | "u16" | "u32" | "u64" | "u128" => INTEGERS.len(),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "u8" | "u16" | "u32" | "u64" | "u128" => {
+            INTEGERS.len()
+        }
         _ => 1,
     }
 }
@@ -57,5 +59,9 @@ pub(super) fn bytes(attempt: usize) -> &'static [u8] {
 
 /// The text to try: of the names that are accepted, where those are known.
 pub(super) fn text(attempt: usize, names: Names) -> &'static str {
-    if names.is_empty() { TEXTS[attempt % TEXTS.len()] } else { names[attempt % names.len()] }
+    if names.is_empty() {
+        TEXTS[attempt % TEXTS.len()]
+    } else {
+        names[attempt % names.len()]
+    }
 }

@@ -8,8 +8,8 @@ use std::fmt;
 use serde::{
     Serialize, Serializer,
     ser::{
-        SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple, SerializeTupleStruct,
-        SerializeTupleVariant,
+        SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+        SerializeTupleStruct, SerializeTupleVariant,
     },
 };
 use xxhash_rust::xxh3::Xxh3;
@@ -19,7 +19,11 @@ use super::hash::put;
 /// A hash of the structure a value is written in; `None` if it cannot be written.
 pub(super) fn structure_of<T: Serialize>(value: &T) -> Option<u64> {
     let mut hasher = Xxh3::new();
-    value.serialize(Recorder { hasher: &mut hasher }).ok()?;
+    value
+        .serialize(Recorder {
+            hasher: &mut hasher,
+        })
+        .ok()?;
     Some(hasher.digest())
 }
 
@@ -35,7 +39,9 @@ impl Recorder<'_> {
     }
 
     fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), fmt::Error> {
-        value.serialize(Recorder { hasher: self.hasher })
+        value.serialize(Recorder {
+            hasher: self.hasher,
+        })
     }
 
     fn close(mut self) -> Result<(), fmt::Error> {
@@ -86,7 +92,12 @@ impl Serializer for Recorder<'_> {
         Ok(())
     }
 
-    fn serialize_unit_variant(mut self, name: &'static str, _: u32, variant: &'static str) -> Result<(), fmt::Error> {
+    fn serialize_unit_variant(
+        mut self,
+        name: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<(), fmt::Error> {
         self.put(&["variant", name, variant]);
         Ok(())
     }
@@ -126,7 +137,11 @@ impl Serializer for Recorder<'_> {
         Ok(self)
     }
 
-    fn serialize_tuple_struct(mut self, name: &'static str, _len: usize) -> Result<Self, fmt::Error> {
+    fn serialize_tuple_struct(
+        mut self,
+        name: &'static str,
+        _len: usize,
+    ) -> Result<Self, fmt::Error> {
         self.put(&["tuple struct", name]);
         Ok(self)
     }

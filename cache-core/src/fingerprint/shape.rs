@@ -26,8 +26,16 @@ pub(super) enum AnyKind {
 }
 
 impl AnyKind {
-    pub(super) const ALL: [Self; 8] =
-        [Self::Marked, Self::Text, Self::Integer, Self::Bool, Self::Unit, Self::Float, Self::Sequence, Self::Map];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Marked,
+        Self::Text,
+        Self::Integer,
+        Self::Bool,
+        Self::Unit,
+        Self::Float,
+        Self::Sequence,
+        Self::Map,
+    ];
 }
 
 #[derive(Debug)]

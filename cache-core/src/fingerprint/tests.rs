@@ -74,7 +74,10 @@ fn every_change_of_a_type_changes_it() {
         variant_field_renamed variant_field_retyped wrapped
     });
     // To serde it is `renamed`, but for the name of the field in Rust.
-    assert_eq!(fingerprint::<serde_renamed::T>(), fingerprint::<renamed::T>());
+    assert_eq!(
+        fingerprint::<serde_renamed::T>(),
+        fingerprint::<renamed::T>()
+    );
 }
 
 #[test]
@@ -137,11 +140,24 @@ fn ordinary_types_are_told_apart() {
         ("IpAddr", fingerprint::<IpAddr>()),
         ("SocketAddr", fingerprint::<SocketAddr>()),
         ("serde_json::Value", fingerprint::<serde_json::Value>()),
-        ("json map", fingerprint::<serde_json::Map<String, serde_json::Value>>()),
+        (
+            "json map",
+            fingerprint::<serde_json::Map<String, serde_json::Value>>(),
+        ),
     ]);
     fingerprint::<(NonZeroU64, NonZeroI8, PathBuf, PhantomData<u8>)>();
-    fingerprint::<(BTreeMap<String, BTreeSet<u8>>, HashSet<char>, std::ops::Range<u8>, std::cell::Cell<u8>)>();
-    fingerprint::<(std::sync::Mutex<u8>, std::ops::Bound<u8>, std::ffi::CString, std::cmp::Reverse<u8>)>();
+    fingerprint::<(
+        BTreeMap<String, BTreeSet<u8>>,
+        HashSet<char>,
+        std::ops::Range<u8>,
+        std::cell::Cell<u8>,
+    )>();
+    fingerprint::<(
+        std::sync::Mutex<u8>,
+        std::ops::Bound<u8>,
+        std::ffi::CString,
+        std::cmp::Reverse<u8>,
+    )>();
 }
 
 #[test]
@@ -183,7 +199,10 @@ types! {
 
 #[test]
 fn recursive_types_end() {
-    assert_eq!(fingerprint::<recursive::T>(), fingerprint::<recursive_same::T>());
+    assert_eq!(
+        fingerprint::<recursive::T>(),
+        fingerprint::<recursive_same::T>()
+    );
     all_differ(&[
         ("as it was", fingerprint::<recursive::T>()),
         ("its end retyped", fingerprint::<recursive_end::T>()),
@@ -323,7 +342,9 @@ impl<'de> Deserialize<'de> for Instant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let looks_right = text.len() == 20 && text.ends_with('Z');
-        looks_right.then_some(Self(text)).ok_or_else(|| serde::de::Error::custom("not an instant"))
+        looks_right
+            .then_some(Self(text))
+            .ok_or_else(|| serde::de::Error::custom("not an instant"))
     }
 }
 
@@ -347,7 +368,10 @@ impl<'de> Deserialize<'de> for Uuid {
             }
 
             fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Uuid, E> {
-                bytes.try_into().map(Uuid).map_err(|_| E::custom("not 16 bytes"))
+                bytes
+                    .try_into()
+                    .map(Uuid)
+                    .map_err(|_| E::custom("not 16 bytes"))
             }
         }
         deserializer.deserialize_bytes(Bytes)
@@ -382,7 +406,11 @@ fn hand_written_impls_do_no_harm() {
     impl TryFrom<u8> for Even {
         type Error = String;
         fn try_from(number: u8) -> Result<Self, String> {
-            if number > 0 && number.is_multiple_of(2) { Ok(Self(number)) } else { Err("odd".into()) }
+            if number > 0 && number.is_multiple_of(2) {
+                Ok(Self(number))
+            } else {
+                Err("odd".into())
+            }
         }
     }
     impl From<Even> for u8 {

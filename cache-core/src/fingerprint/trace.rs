@@ -32,12 +32,23 @@ impl<'t> Tracer<'t> {
     }
 
     pub(super) fn new(tree: &'t mut Tree, slot: Slot, must_end: bool, depth: usize) -> Self {
-        Self { tree, slot, must_end, depth }
+        Self {
+            tree,
+            slot,
+            must_end,
+            depth,
+        }
     }
 
-    fn leaf<T>(self, kind: &'static str, visit: impl FnOnce(usize, Names) -> Result<T, Stop>) -> Result<T, Stop> {
+    fn leaf<T>(
+        self,
+        kind: &'static str,
+        visit: impl FnOnce(usize, Names) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
         let id = self.tree.local(self.slot, kind);
-        let Shape::Leaf { attempt, names, .. } = self.tree.node(id).shape else { return Err(Stop::Refused) };
+        let Shape::Leaf { attempt, names, .. } = self.tree.node(id).shape else {
+            return Err(Stop::Refused);
+        };
         let visited = visit(attempt, names);
         match visited {
             Ok(_) if names.is_empty() => self.tree.complete(id),
@@ -50,19 +61,32 @@ impl<'t> Tracer<'t> {
         visited
     }
 
-    fn integer<T>(self, kind: &'static str, visit: impl FnOnce(u8) -> Result<T, Stop>) -> Result<T, Stop> {
+    fn integer<T>(
+        self,
+        kind: &'static str,
+        visit: impl FnOnce(u8) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
         self.leaf(kind, |attempt, _| visit(made_up::integer(attempt)))
     }
 
     /// Reads what is within a node that may hold itself.
-    fn within<T>(self, id: Id, read: impl FnOnce(&mut Inside<'_>) -> Result<T, Stop>) -> Result<T, Stop> {
+    fn within<T>(
+        self,
+        id: Id,
+        read: impl FnOnce(&mut Inside<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
         if self.depth == MAX_DEPTH {
             return Err(Stop::Blocked);
         }
         let node = self.tree.node(id);
         let must_end = self.must_end || node.active > 0;
         node.active += 1;
-        let mut inside = Inside { tree: self.tree, id, must_end, depth: self.depth + 1 };
+        let mut inside = Inside {
+            tree: self.tree,
+            id,
+            must_end,
+            depth: self.depth + 1,
+        };
         let result = read(&mut inside);
         inside.tree.node(id).active -= 1;
         result
@@ -76,13 +100,24 @@ impl<'t> Tracer<'t> {
         len: usize,
         visitor: V,
     ) -> Result<V::Value, Stop> {
-        let make = |_: &mut Tree| Shape::Fields { name, names, slots: Vec::new(), by_name: false };
+        let make = |_: &mut Tree| Shape::Fields {
+            name,
+            names,
+            slots: Vec::new(),
+            by_name: false,
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, kind, make);
         self.within(id, |inside| {
-            let by_name = matches!(inside.tree.node(id).shape, Shape::Fields { by_name: true, .. });
+            let by_name = matches!(
+                inside.tree.node(id).shape,
+                Shape::Fields { by_name: true, .. }
+            );
             let mut items = Items::new(inside, None, len);
-            let read =
-                if by_name { visitor.visit_map(Named::new(&mut items, names)) } else { visitor.visit_seq(&mut items) };
+            let read = if by_name {
+                visitor.visit_map(Named::new(&mut items, names))
+            } else {
+                visitor.visit_seq(&mut items)
+            };
             let untouched = items.is_untouched() && len > 0 && read.is_err();
             match read {
                 Ok(_) => inside.tree.complete(id),
@@ -135,7 +170,9 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
-        self.leaf("text", |attempt, names| visitor.visit_borrowed_str(made_up::text(attempt, names)))
+        self.leaf("text", |attempt, names| {
+            visitor.visit_borrowed_str(made_up::text(attempt, names))
+        })
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
@@ -143,11 +180,15 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
-        self.leaf("name", |attempt, names| visitor.visit_borrowed_str(made_up::text(attempt, names)))
+        self.leaf("name", |attempt, names| {
+            visitor.visit_borrowed_str(made_up::text(attempt, names))
+        })
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
-        self.leaf("bytes", |attempt, _| visitor.visit_borrowed_bytes(made_up::bytes(attempt)))
+        self.leaf("bytes", |attempt, _| {
+            visitor.visit_borrowed_bytes(made_up::bytes(attempt))
+        })
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
@@ -158,8 +199,17 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
         self.leaf("unit", |_, _| visitor.visit_unit())
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Stop> {
-        let make = |_: &mut Tree| Shape::Fields { name, names: &[], slots: Vec::new(), by_name: false };
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Stop> {
+        let make = |_: &mut Tree| Shape::Fields {
+            name,
+            names: &[],
+            slots: Vec::new(),
+            by_name: false,
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, "fields", make);
         let value = visitor.visit_unit()?;
         self.tree.complete(id);
@@ -167,10 +217,14 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
-        let make = |tree: &mut Tree| Shape::Option { content: tree.new_slot() };
+        let make = |tree: &mut Tree| Shape::Option {
+            content: tree.new_slot(),
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, "option", make);
         self.within(id, |inside| {
-            let Shape::Option { content } = inside.tree.node(id).shape else { return Err(Stop::Refused) };
+            let Shape::Option { content } = inside.tree.node(id).shape else {
+                return Err(Stop::Refused);
+            };
             if !inside.has_content() {
                 return visitor.visit_none();
             }
@@ -180,11 +234,20 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
         })
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Stop> {
-        let make = |tree: &mut Tree| Shape::Newtype { name, content: tree.new_slot() };
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Stop> {
+        let make = |tree: &mut Tree| Shape::Newtype {
+            name,
+            content: tree.new_slot(),
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, "newtype", make);
         self.within(id, |inside| {
-            let Shape::Newtype { content, .. } = inside.tree.node(id).shape else { return Err(Stop::Refused) };
+            let Shape::Newtype { content, .. } = inside.tree.node(id).shape else {
+                return Err(Stop::Refused);
+            };
             let value = visitor.visit_newtype_struct(inside.tracer(content))?;
             inside.tree.complete(id);
             Ok(value)
@@ -192,10 +255,14 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
-        let make = |tree: &mut Tree| Shape::Sequence { content: tree.new_slot() };
+        let make = |tree: &mut Tree| Shape::Sequence {
+            content: tree.new_slot(),
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, "sequence", make);
         self.within(id, |inside| {
-            let Shape::Sequence { content } = inside.tree.node(id).shape else { return Err(Stop::Refused) };
+            let Shape::Sequence { content } = inside.tree.node(id).shape else {
+                return Err(Stop::Refused);
+            };
             let has_content = inside.has_content();
             let value = visitor.visit_seq(One::new(inside, has_content.then_some(content), 0))?;
             if has_content {
@@ -228,10 +295,16 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
-        let make = |tree: &mut Tree| Shape::Map { key: tree.new_slot(), value: tree.new_slot(), keys: Vec::new() };
+        let make = |tree: &mut Tree| Shape::Map {
+            key: tree.new_slot(),
+            value: tree.new_slot(),
+            keys: Vec::new(),
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, "map", make);
         self.within(id, |inside| {
-            let Shape::Map { key, value, keys } = &inside.tree.node(id).shape else { return Err(Stop::Refused) };
+            let Shape::Map { key, value, keys } = &inside.tree.node(id).shape else {
+                return Err(Stop::Refused);
+            };
             let (key, value, keys) = (*key, *value, keys.clone());
             let has_content = !keys.is_empty() || inside.has_content();
             let read = if keys.is_empty() {
@@ -246,12 +319,23 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
         })
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(self, name: &'static str, names: Names, visitor: V) -> Result<V::Value, Stop> {
-        let make =
-            |_: &mut Tree| Shape::Enum { name, names, variants: names.iter().map(|_| Variant::default()).collect() };
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        names: Names,
+        visitor: V,
+    ) -> Result<V::Value, Stop> {
+        let make = |_: &mut Tree| Shape::Enum {
+            name,
+            names,
+            variants: names.iter().map(|_| Variant::default()).collect(),
+        };
         let id = self.tree.shared::<V, V::Value>(self.slot, "enum", make);
         self.within(id, |inside| {
-            let index = inside.tree.choose_variant(id, inside.must_end).ok_or(Stop::Blocked)?;
+            let index = inside
+                .tree
+                .choose_variant(id, inside.must_end)
+                .ok_or(Stop::Blocked)?;
             let value = visitor.visit_enum(Choice::new(inside, names[index], index))?;
             inside.tree.complete_variant(id, index);
             Ok(value)
@@ -272,12 +356,18 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
                 AnyKind::Float => visitor.visit_f64(0.5),
                 AnyKind::Sequence => visitor.visit_seq(One::new(inside, None, 0)),
                 AnyKind::Map => {
-                    let Shape::Any { keys, .. } = &inside.tree.node(id).shape else { return Err(Stop::Refused) };
+                    let Shape::Any { keys, .. } = &inside.tree.node(id).shape else {
+                        return Err(Stop::Refused);
+                    };
                     let keys = keys.clone();
                     visitor.visit_map(Keys::new(inside, keys))
                 }
             };
-            if kind == AnyKind::Map { learn_keys(inside.tree, id, read) } else { read }
+            if kind == AnyKind::Map {
+                learn_keys(inside.tree, id, read)
+            } else {
+                read
+            }
         })
     }
 
@@ -299,5 +389,9 @@ fn learn_keys<T>(tree: &mut Tree, id: Id, read: Result<T, Stop>) -> Result<T, St
         Err(Stop::Unknown(names)) if !names.is_empty() => tree.want_keys(id, names),
         Err(_) => {}
     }
-    if matches!(read, Err(Stop::Missing(_) | Stop::Unknown(_))) { Err(Stop::Learnt) } else { read }
+    if matches!(read, Err(Stop::Missing(_) | Stop::Unknown(_))) {
+        Err(Stop::Learnt)
+    } else {
+        read
+    }
 }

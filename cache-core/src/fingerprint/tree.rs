@@ -93,9 +93,17 @@ impl Tree {
                 self.irregular |= other.is_some();
                 let shape = if kind == "any" {
                     self.describes_itself = true;
-                    Shape::Any { kind: 0, accepted: None, keys: Vec::new() }
+                    Shape::Any {
+                        kind: 0,
+                        accepted: None,
+                        keys: Vec::new(),
+                    }
                 } else {
-                    Shape::Leaf { kind, attempt: 0, names: &[] }
+                    Shape::Leaf {
+                        kind,
+                        attempt: 0,
+                        names: &[],
+                    }
                 };
                 let id = self.new_node(shape);
                 self.slots[slot] = Some(id);
@@ -107,7 +115,12 @@ impl Tree {
     }
 
     /// The node of the type that a visitor of type `V` makes, wherever it is met.
-    pub(super) fn shared<V, T>(&mut self, slot: Slot, kind: &'static str, make: impl FnOnce(&mut Self) -> Shape) -> Id {
+    pub(super) fn shared<V, T>(
+        &mut self,
+        slot: Slot,
+        kind: &'static str,
+        make: impl FnOnce(&mut Self) -> Shape,
+    ) -> Id {
         let key = (std::any::type_name::<T>(), std::any::type_name::<V>(), kind);
         let id = match self.known.get(&key) {
             Some(&id) => id,
@@ -130,7 +143,12 @@ impl Tree {
 
     fn new_node(&mut self, shape: Shape) -> Id {
         self.progress = true;
-        self.nodes.push(Node { shape, active: 0, tries: 0, complete: false });
+        self.nodes.push(Node {
+            shape,
+            active: 0,
+            tries: 0,
+            complete: false,
+        });
         self.nodes.len() - 1
     }
 
@@ -162,17 +180,31 @@ impl Tree {
     /// The variant to read next: of those that were tried least, the first. Where a type is within itself it must be
     /// one that is known to end: the one that did so first, because it needed none of the others.
     pub(super) fn choose_variant(&mut self, id: Id, must_end: bool) -> Option<usize> {
-        let Shape::Enum { variants, .. } = &mut self.nodes[id].shape else { return None };
+        let Shape::Enum { variants, .. } = &mut self.nodes[id].shape else {
+            return None;
+        };
         if must_end {
-            let ended = variants.iter().enumerate().filter_map(|(index, variant)| Some((variant.ended?, index)));
+            let ended = variants
+                .iter()
+                .enumerate()
+                .filter_map(|(index, variant)| Some((variant.ended?, index)));
             return ended.min().map(|(_, index)| index);
         }
-        let (index, variant) = variants.iter_mut().enumerate().min_by_key(|(_, variant)| variant.tries)?;
+        let (index, variant) = variants
+            .iter_mut()
+            .enumerate()
+            .min_by_key(|(_, variant)| variant.tries)?;
         variant.tries += 1;
         Some(index)
     }
 
-    pub(super) fn describe_variant(&mut self, id: Id, index: usize, kind: &'static str, names: Names) {
+    pub(super) fn describe_variant(
+        &mut self,
+        id: Id,
+        index: usize,
+        kind: &'static str,
+        names: Names,
+    ) {
         if let Shape::Enum { variants, .. } = &mut self.nodes[id].shape {
             variants[index].kind = kind;
             variants[index].names = names;
@@ -180,7 +212,9 @@ impl Tree {
     }
 
     pub(super) fn complete_variant(&mut self, id: Id, index: usize) {
-        let Shape::Enum { variants, .. } = &mut self.nodes[id].shape else { return };
+        let Shape::Enum { variants, .. } = &mut self.nodes[id].shape else {
+            return;
+        };
         if variants[index].ended.is_none() {
             variants[index].ended = Some(self.ended);
             self.ended += 1;
@@ -197,7 +231,11 @@ impl Tree {
 
     /// Takes down that a map is wanted to have these keys.
     pub(super) fn want_keys(&mut self, id: Id, names: &[&'static str]) {
-        for &name in names.iter().filter(|name| self.lacks_key(id, name)).collect::<Vec<_>>() {
+        for &name in names
+            .iter()
+            .filter(|name| self.lacks_key(id, name))
+            .collect::<Vec<_>>()
+        {
             let slot = self.new_slot();
             if let Shape::Map { keys, .. } | Shape::Any { keys, .. } = &mut self.nodes[id].shape {
                 keys.push((name, slot));
@@ -208,7 +246,9 @@ impl Tree {
 
     fn lacks_key(&self, id: Id, name: &str) -> bool {
         match &self.nodes[id].shape {
-            Shape::Map { keys, .. } | Shape::Any { keys, .. } => !keys.iter().any(|(key, _)| *key == name),
+            Shape::Map { keys, .. } | Shape::Any { keys, .. } => {
+                !keys.iter().any(|(key, _)| *key == name)
+            }
             _ => false,
         }
     }
@@ -255,12 +295,16 @@ impl Tree {
     pub(super) fn refused(&mut self, stop: &Stop) {
         let is_blamed = |id: &Id| match *stop {
             Stop::Marked(node) => node == *id,
-            Stop::Kind(refused) => matches!(self.nodes[*id].shape, Shape::Any { .. }) && self.any_kind(*id) == refused,
+            Stop::Kind(refused) => {
+                matches!(self.nodes[*id].shape, Shape::Any { .. }) && self.any_kind(*id) == refused
+            }
             _ => false,
         };
         match (stop, self.last_map) {
             (Stop::Blocked | Stop::Learnt, _) => return,
-            (Stop::Missing(name), Some(map)) if self.lacks_key(map, name) => return self.want_keys(map, &[*name]),
+            (Stop::Missing(name), Some(map)) if self.lacks_key(map, name) => {
+                return self.want_keys(map, &[*name]);
+            }
             _ => {}
         }
         let blamed = self.made_up.iter().copied().find(is_blamed);
@@ -285,9 +329,17 @@ impl Tree {
                 }
                 true
             }
-            Shape::Leaf { attempt, names, kind } => {
+            Shape::Leaf {
+                attempt,
+                names,
+                kind,
+            } => {
                 *attempt += 1;
-                let all = if names.is_empty() { candidates(kind) } else { names.len() };
+                let all = if names.is_empty() {
+                    candidates(kind)
+                } else {
+                    names.len()
+                };
                 if *attempt < all {
                     return true;
                 }

@@ -1,7 +1,8 @@
 //! What is within sequences, maps, structs and enums, as the made-up deserializer gives it.
 
 use serde::de::{
-    DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor, value::BorrowedStrDeserializer,
+    DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
+    value::BorrowedStrDeserializer,
 };
 
 use super::{
@@ -45,15 +46,24 @@ pub(super) struct One<'i, 't> {
 impl<'i, 't> One<'i, 't> {
     /// Of a sequence, or of a map with that place for its value; without `slot`, an empty one.
     pub(super) fn new(inside: &'i mut Inside<'t>, slot: Option<Slot>, value: Slot) -> Self {
-        Self { inside, slot, value }
+        Self {
+            inside,
+            slot,
+            value,
+        }
     }
 }
 
 impl<'de> SeqAccess<'de> for One<'_, '_> {
     type Error = Stop;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Stop> {
-        let Some(slot) = self.slot.take() else { return Ok(None) };
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Stop> {
+        let Some(slot) = self.slot.take() else {
+            return Ok(None);
+        };
         seed.deserialize(self.inside.tracer(slot)).map(Some)
     }
 }
@@ -61,7 +71,10 @@ impl<'de> SeqAccess<'de> for One<'_, '_> {
 impl<'de> MapAccess<'de> for One<'_, '_> {
     type Error = Stop;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Stop> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Stop> {
         self.next_element_seed(seed)
     }
 
@@ -79,21 +92,35 @@ pub(super) struct Keys<'i, 't> {
 
 impl<'i, 't> Keys<'i, 't> {
     pub(super) fn new(inside: &'i mut Inside<'t>, keys: Vec<(&'static str, Slot)>) -> Self {
-        Self { inside, keys, next: 0 }
+        Self {
+            inside,
+            keys,
+            next: 0,
+        }
     }
 }
 
 impl<'de> MapAccess<'de> for Keys<'_, '_> {
     type Error = Stop;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Stop> {
-        let Some((name, _)) = self.keys.get(self.next) else { return Ok(None) };
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Stop> {
+        let Some((name, _)) = self.keys.get(self.next) else {
+            return Ok(None);
+        };
         self.next += 1;
-        seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some)
+        seed.deserialize(BorrowedStrDeserializer::new(name))
+            .map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Stop> {
-        let (_, slot) = self.next.checked_sub(1).and_then(|last| self.keys.get(last)).ok_or(Stop::Refused)?;
+        let (_, slot) = self
+            .next
+            .checked_sub(1)
+            .and_then(|last| self.keys.get(last))
+            .ok_or(Stop::Refused)?;
         seed.deserialize(self.inside.tracer(*slot))
     }
 }
@@ -108,14 +135,23 @@ pub(super) struct Items<'i, 't> {
 
 impl<'i, 't> Items<'i, 't> {
     pub(super) fn new(inside: &'i mut Inside<'t>, variant: Option<usize>, len: usize) -> Self {
-        Self { inside, variant, len, next: 0 }
+        Self {
+            inside,
+            variant,
+            len,
+            next: 0,
+        }
     }
 
     pub(super) fn is_untouched(&self) -> bool {
         self.next == 0
     }
 
-    fn value<'de, S: DeserializeSeed<'de>>(&mut self, index: usize, seed: S) -> Result<S::Value, Stop> {
+    fn value<'de, S: DeserializeSeed<'de>>(
+        &mut self,
+        index: usize,
+        seed: S,
+    ) -> Result<S::Value, Stop> {
         let slot = self.inside.tree.item(self.inside.id, self.variant, index);
         seed.deserialize(self.inside.tracer(slot))
     }
@@ -124,7 +160,10 @@ impl<'i, 't> Items<'i, 't> {
 impl<'de> SeqAccess<'de> for &mut Items<'_, '_> {
     type Error = Stop;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Stop> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Stop> {
         if self.next == self.len {
             return Ok(None);
         }
@@ -152,10 +191,16 @@ impl<'n, 'i, 't> Named<'n, 'i, 't> {
 impl<'de> MapAccess<'de> for Named<'_, '_, '_> {
     type Error = Stop;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Stop> {
-        let Some(name) = self.names.get(self.items.next) else { return Ok(None) };
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Stop> {
+        let Some(name) = self.names.get(self.items.next) else {
+            return Ok(None);
+        };
         self.items.next += 1;
-        seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some)
+        seed.deserialize(BorrowedStrDeserializer::new(name))
+            .map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Stop> {
@@ -173,11 +218,17 @@ pub(super) struct Choice<'i, 't> {
 
 impl<'i, 't> Choice<'i, 't> {
     pub(super) fn new(inside: &'i mut Inside<'t>, name: &'static str, index: usize) -> Self {
-        Self { inside, name, index }
+        Self {
+            inside,
+            name,
+            index,
+        }
     }
 
     fn describe(&mut self, kind: &'static str, names: Names) {
-        self.inside.tree.describe_variant(self.inside.id, self.index, kind, names);
+        self.inside
+            .tree
+            .describe_variant(self.inside.id, self.index, kind, names);
     }
 }
 
@@ -186,7 +237,10 @@ impl<'de> EnumAccess<'de> for Choice<'_, '_> {
     type Variant = Self;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Stop> {
-        Ok((seed.deserialize(BorrowedStrDeserializer::<Stop>::new(self.name))?, self))
+        Ok((
+            seed.deserialize(BorrowedStrDeserializer::<Stop>::new(self.name))?,
+            self,
+        ))
     }
 }
 
@@ -208,7 +262,11 @@ impl<'de> VariantAccess<'de> for Choice<'_, '_> {
         visitor.visit_seq(&mut Items::new(self.inside, Some(self.index), len))
     }
 
-    fn struct_variant<V: Visitor<'de>>(mut self, names: Names, visitor: V) -> Result<V::Value, Stop> {
+    fn struct_variant<V: Visitor<'de>>(
+        mut self,
+        names: Names,
+        visitor: V,
+    ) -> Result<V::Value, Stop> {
         self.describe("struct", names);
         visitor.visit_seq(&mut Items::new(self.inside, Some(self.index), names.len()))
     }
