@@ -35,6 +35,15 @@ impl Errors {
         self.0.is_none()
     }
 
+    #[cfg(test)]
+    pub(crate) fn messages(self) -> Vec<String> {
+        self.0
+            .into_iter()
+            .flatten()
+            .map(|error| error.to_string())
+            .collect()
+    }
+
     fn into_compile_errors(self) -> TokenStream {
         self.0
             .map(syn::Error::into_compile_error)
