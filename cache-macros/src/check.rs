@@ -2,13 +2,14 @@
 
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Expr, GenericArgument, PathArguments, Type, TypeParamBound};
+use syn::{Expr, Type};
 
 use crate::{
     args::{Args, Kind, OPTIONS, When},
     fallback::Errors,
-    function::{Body, Function, Param, find, first_type, is_result, key_params, last_segment},
+    function::{Body, Function, Param, key_params},
     manifest,
+    spelling::{borrows, find, first_type, is_future, is_result, last_segment, opaque},
 };
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
@@ -210,38 +211,6 @@ fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
             ty,
             format!("`{attribute}` cannot keep a borrowed value: return an owned one, such as `String`, `Vec<T>` or `Arc<T>`"),
         );
-    }
-}
-
-/// The `impl Trait` in a type.
-pub(crate) fn opaque(ty: &Type) -> Option<&Type> {
-    find(ty, &|ty| matches!(ty, Type::ImplTrait(_)))
-}
-
-fn is_future(ty: &Type) -> bool {
-    let Type::ImplTrait(ty) = ty else {
-        return false;
-    };
-    ty.bounds.iter().any(|bound| match bound {
-        TypeParamBound::Trait(bound) => bound
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "Future"),
-        _ => false,
-    })
-}
-
-/// Whether this type itself names a lifetime other than `'static`.
-fn borrows(ty: &Type) -> bool {
-    match ty {
-        Type::Reference(reference) => reference.lifetime.as_ref().is_none_or(|lifetime| lifetime.ident != "static"),
-        Type::Path(path) => path.path.segments.iter().any(|segment| {
-            matches!(&segment.arguments, PathArguments::AngleBracketed(arguments) if arguments.args.iter().any(
-                |argument| matches!(argument, GenericArgument::Lifetime(lifetime) if lifetime.ident != "static")
-            ))
-        }),
-        _ => false,
     }
 }
 

@@ -7,10 +7,13 @@ use syn::{Expr, Pat, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_
 
 use crate::{
     args::{Args, CacheRef, Kind, Time, When},
-    check::{opaque, patterns_in_key, store, when},
-    function::{Body, Form, Function, Mark, Param, is_array, is_result, key_params},
-    types::Naming,
+    check::{patterns_in_key, store, when},
+    function::{Body, Form, Function, Param},
+    spelling::{is_result, opaque},
 };
+
+mod key;
+mod site;
 
 /// What the layers of one function share.
 struct Expansion<'a> {
@@ -196,120 +199,6 @@ impl Expansion<'_> {
         }
     }
 
-    /// `let site_0 = …;`: the static that stands for this attribute, and its registration.
-    fn site(&self, i: usize, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let site = self.local("site", i);
-        let attribute = Ident::new(
-            match layer.kind {
-                Kind::Result => "Result",
-                Kind::Put => "Put",
-                Kind::Invalidate => "Invalidate",
-                Kind::InvalidateAll => "InvalidateAll",
-            },
-            *span,
-        );
-        let cache = match &layer.cache {
-            Some(CacheRef::Name(name)) => name.to_token_stream(),
-            Some(CacheRef::Const(path)) => {
-                let (span, private, _) = self.at(path.span());
-                let path = located(path.to_token_stream());
-                quote_spanned!(span=> #private::CacheName::name(&#path))
-            }
-            None => TokenStream::new(),
-        };
-        let function = self.function.sig.ident.to_string();
-        let function = function.trim_start_matches("r#");
-        let managed = layer.manager.is_some();
-        let types = self.types(layer);
-        quote_spanned! {*span=>
-            let #site = {
-                static __CACHE_SITE: #private::Site = #private::Site::new(
-                    #private::Attribute::#attribute,
-                    #cache,
-                    ::core::concat!(::core::module_path!(), "::", #function),
-                );
-                #types
-                #private::inventory::submit! {
-                    #private::Registration {
-                        site: &__CACHE_SITE,
-                        managed: #managed,
-                        line: ::core::line!(),
-                        types: __cache_hidden::types,
-                    }
-                }
-                &__CACHE_SITE
-            };
-        }
-    }
-
-    /// The module that names the types of this layer.
-    fn types(&self, layer: &Args) -> TokenStream {
-        let span = &self.span;
-        let mut naming = Naming::new(&self.function.sig, *span);
-        let none = quote_spanned!(*span=> ::core::option::Option::None);
-        let value = match self
-            .function
-            .output()
-            .filter(|_| layer.kind.stores())
-            .and_then(|ty| naming.name(ty))
-        {
-            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty)),
-            None => none.clone(),
-        };
-        let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
-            Some(ty) => quote_spanned!(*span=> __cache_private::KeyPart::of::<#ty>()),
-            None => quote_spanned!(*span=> __cache_private::KeyPart::unknown()),
-        };
-        let parts: Option<Vec<_>> = if layer.has_implicit_key() {
-            Some(
-                key_params(self.params)
-                    .map(|param| match param.mark {
-                        Some(Mark::Hash) => {
-                            quote_spanned!(*span=> __cache_private::KeyPart::hashed())
-                        }
-                        _ => part(Some(&param.ty)),
-                    })
-                    .collect(),
-            )
-        } else if let Some(Expr::Tuple(tuple)) = &layer.key {
-            Some(
-                tuple
-                    .elems
-                    .iter()
-                    .map(|elem| part(self.type_of(elem)))
-                    .collect(),
-            )
-        } else {
-            None
-        };
-        let key = match parts {
-            Some(parts) => {
-                quote_spanned!(*span=> ::core::option::Option::Some(::std::vec![#(#parts),*]))
-            }
-            None => none,
-        };
-        naming.module(
-            self.krate,
-            &quote_spanned!(*span=> __cache_private::Types { value: #value, key: #key }),
-        )
-    }
-
-    /// The type of an expression that is a parameter or a reference to one.
-    fn type_of(&self, expr: &Expr) -> Option<&Type> {
-        match expr {
-            Expr::Reference(reference) => self.type_of(&reference.expr),
-            Expr::Path(path) => {
-                let name = path.path.get_ident()?;
-                self.params
-                    .iter()
-                    .find(|param| param.name() == Some(name))
-                    .map(|param| &param.ty)
-            }
-            _ => None,
-        }
-    }
-
     /// How the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
     /// for everything.
     fn returns(&self) -> TokenStream {
@@ -340,94 +229,6 @@ impl Expansion<'_> {
         let mut ty = ty.clone();
         Infer.visit_type_mut(&mut ty);
         located(ty.to_token_stream())
-    }
-
-    /// `let plan_0 = …;`: which entry, of which manager, and whether at all.
-    fn plan(&self, i: usize, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let (plan, site) = (self.local("plan", i), self.local("site", i));
-        let manager = match &layer.manager {
-            Some(expr) => {
-                let (span, private, _) = self.at(expr.span());
-                quote_spanned! {span=>
-                    match &(#expr) {
-                        manager => ::core::option::Option::Some(#private::manager(manager)),
-                    }
-                }
-            }
-            None => quote_spanned!(*span=> ::core::option::Option::None),
-        };
-        let enabled = match &layer.condition {
-            Some(expr) => expr.to_token_stream(),
-            None => quote_spanned!(*span=> true),
-        };
-        if layer.kind == Kind::InvalidateAll {
-            return quote_spanned!(*span=> let #plan = #private::Plan::all(#site, #manager, #enabled););
-        }
-        if layer.key_with.is_some() {
-            return quote_spanned!(*span=> let #plan = #private::Plan::from_value(#site, #manager, #enabled););
-        }
-        let parts: Vec<_> = match &layer.key {
-            Some(expr) => self.parts(expr),
-            None => key_params(self.params)
-                .map(|param| self.param_part(param))
-                .collect(),
-        };
-        let count = parts.len();
-        let writer = if count == 0 {
-            format_ident!("_writer", span = *span)
-        } else {
-            self.writer()
-        };
-        quote_spanned! {*span=>
-            let #plan = #private::Plan::keyed(
-                #site,
-                #manager,
-                #enabled,
-                #count,
-                |#writer: &mut #private::KeyWriter<'_>| {
-                    #(#parts)*
-                    ::core::result::Result::Ok(())
-                },
-            );
-        }
-    }
-
-    /// What an expression adds to the key: a tuple is several parts.
-    fn parts(&self, expr: &Expr) -> Vec<TokenStream> {
-        match expr {
-            Expr::Tuple(tuple) => tuple.elems.iter().map(|elem| self.part(elem)).collect(),
-            other => vec![self.part(other)],
-        }
-    }
-
-    fn part(&self, expr: &Expr) -> TokenStream {
-        // The expression is to blame if it is no key.
-        let (span, private, writer) = self.at(expr.span());
-        quote_spanned!(span=> match &(#expr) { part => #private::KeyWriter::part(#writer, part)?, })
-    }
-
-    fn param_part(&self, param: &Param) -> TokenStream {
-        let (span, private, writer) = self.at(param.pat.span());
-        let method = Ident::new(
-            if param.mark == Some(Mark::Hash) {
-                "hashed"
-            } else {
-                "part"
-            },
-            span,
-        );
-        let name = match param.name() {
-            Some(name) => name.clone(),
-            None => format_ident!("arg_{}", param.index, span = span),
-        };
-        // Serde has no arrays of generic or of great length; a slice has the same text.
-        let place = if is_array(&param.ty) {
-            quote_spanned!(span=> [..])
-        } else {
-            TokenStream::new()
-        };
-        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name #place)?;)
     }
 
     /// `let options_0 = …;`
@@ -511,55 +312,6 @@ impl Expansion<'_> {
             }
             _ => quote_spanned!(self.span=> returns),
         }
-    }
-
-    // Input:  key_with = |v: &V| (v.tenant(), v.id)
-    // Output: 2, |value: &_, writer: &mut KeyWriter<'_>| {
-    //             let v: &V = value;
-    //             KeyWriter::part(writer, &(v.tenant()))?;
-    //             KeyWriter::part(writer, &(v.id))?;
-    //             Ok(())
-    //         }
-    // A closure of the user's own could not return what it borrows from the value.
-    fn key_with(&self, layer: &Args) -> (usize, TokenStream) {
-        let Self { private, span, .. } = self;
-        let writer = self.writer();
-        let (parts, bind, capture) = match &layer.key_with {
-            None => return (0, quote_spanned!(*span=> #private::no_key)),
-            Some(Expr::Closure(closure)) => {
-                let pattern = closure.inputs.first();
-                (
-                    self.parts(&closure.body),
-                    quote_spanned!(*span=> let #pattern = value;),
-                    closure.capture,
-                )
-            }
-            Some(path) => {
-                let (span, private, writer) = self.at(path.span());
-                let part =
-                    quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
-                (vec![part], TokenStream::new(), None)
-            }
-        };
-        let closure = quote_spanned! {*span=>
-            #capture |value: &_, #writer: &mut #private::KeyWriter<'_>| {
-                #bind
-                #(#parts)*
-                ::core::result::Result::Ok(())
-            }
-        };
-        (parts.len(), closure)
-    }
-
-    /// For a call that is to be shown as a whole at `place`: the span, the path of `__private`, the writer of the key.
-    fn at(&self, place: Span) -> (Span, TokenStream, Ident) {
-        let span = hygienic(place);
-        let private = respan(self.private.clone(), &|_| span);
-        (span, private, Ident::new("writer", span))
-    }
-
-    fn writer(&self) -> Ident {
-        Ident::new("writer", self.span)
     }
 
     fn local(&self, name: &str, i: usize) -> Ident {

@@ -5,8 +5,8 @@
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericArgument, Meta, Pat, PatIdent, Path, PathArguments, PathSegment,
-    ReturnType, Signature, Token, Type, TypeParamBound, Visibility, braced,
+    Attribute, FnArg, Meta, Pat, PatIdent, Path, ReturnType, Signature, Token, Type, Visibility,
+    braced,
     parse::{Parse, ParseStream, Parser},
     token::Brace,
 };
@@ -14,6 +14,7 @@ use syn::{
 use crate::{
     args::{Args, Kind},
     fallback::Errors,
+    spelling::boxed_output,
 };
 
 pub(crate) struct Function {
@@ -229,71 +230,6 @@ fn async_block(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     Ok(block)
 }
 
-/// The `R` of `Pin<Box<dyn Future<Output = R> + …>>`.
-fn boxed_output(ty: &Type) -> Option<&Type> {
-    let pin = last_segment(ty).filter(|segment| segment.ident == "Pin")?;
-    let inner = first_type(pin)
-        .and_then(last_segment)
-        .filter(|segment| segment.ident == "Box")?;
-    let Type::TraitObject(object) = first_type(inner)? else {
-        return None;
-    };
-    object.bounds.iter().find_map(|bound| {
-        let TypeParamBound::Trait(bound) = bound else {
-            return None;
-        };
-        let future = bound
-            .path
-            .segments
-            .last()
-            .filter(|segment| segment.ident == "Future")?;
-        let PathArguments::AngleBracketed(arguments) = &future.arguments else {
-            return None;
-        };
-        arguments.args.iter().find_map(|argument| match argument {
-            GenericArgument::AssocType(output) if output.ident == "Output" => Some(&output.ty),
-            _ => None,
-        })
-    })
-}
-
-/// The last segment of a type that is a path.
-pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
-    match ty {
-        Type::Path(path) => path.path.segments.last(),
-        Type::Group(group) => last_segment(&group.elem),
-        Type::Paren(paren) => last_segment(&paren.elem),
-        _ => None,
-    }
-}
-
-/// Whether a type is spelt as a `Result`, of whatever crate; where it matters, the compiler decides by the type itself.
-pub(crate) fn is_result(ty: &Type) -> bool {
-    last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
-}
-
-/// Whether a type is an array or a reference to one.
-pub(crate) fn is_array(ty: &Type) -> bool {
-    match ty {
-        Type::Array(_) => true,
-        Type::Reference(reference) => is_array(&reference.elem),
-        Type::Group(group) => is_array(&group.elem),
-        Type::Paren(paren) => is_array(&paren.elem),
-        _ => false,
-    }
-}
-
-/// The first type among the arguments of a segment: the `T` of `Result<T, E>`.
-pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
-    };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
-}
-
 fn take_marks(attrs: &mut Vec<Attribute>) -> Vec<Attribute> {
     let is_mark = |attr: &Attribute| {
         attr.path()
@@ -342,44 +278,6 @@ impl Param {
             }
             _ => None,
         }
-    }
-}
-
-/// The types that `ty` is made of: elements, and arguments of paths.
-pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
-    match ty {
-        Type::Array(ty) => vec![&ty.elem],
-        Type::Group(ty) => vec![&ty.elem],
-        Type::Paren(ty) => vec![&ty.elem],
-        Type::Ptr(ty) => vec![&ty.elem],
-        Type::Reference(ty) => vec![&ty.elem],
-        Type::Slice(ty) => vec![&ty.elem],
-        Type::Tuple(ty) => ty.elems.iter().collect(),
-        Type::Path(ty) => ty.path.segments.iter().flat_map(arguments).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
-    let arguments = match &segment.arguments {
-        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
-        _ => None,
-    };
-    arguments
-        .into_iter()
-        .flatten()
-        .filter_map(|argument| match argument {
-            GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        })
-}
-
-/// The first of `ty` and the types it is made of that passes the test.
-pub(crate) fn find<'a>(ty: &'a Type, test: &impl Fn(&Type) -> bool) -> Option<&'a Type> {
-    if test(ty) {
-        Some(ty)
-    } else {
-        parts(ty).into_iter().find_map(|part| find(part, test))
     }
 }
 

@@ -36,6 +36,7 @@ mod fallback;
 mod function;
 mod literal;
 mod manifest;
+mod spelling;
 mod types;
 
 /// Returns what is stored for the arguments; else runs the function and stores what it returns.

@@ -17,7 +17,7 @@ use syn::{
     Type, TypePath,
 };
 
-use crate::{expand::located, function::find};
+use crate::{expand::located, spelling::find};
 
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",

@@ -1,0 +1,151 @@
+//! Which entry an attribute is about: the plan of a call, and what goes into the key.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::{Expr, spanned::Spanned};
+
+use super::{Expansion, hygienic, respan};
+use crate::{
+    args::{Args, Kind},
+    function::{Mark, Param, key_params},
+    spelling::is_array,
+};
+
+impl Expansion<'_> {
+    /// `let plan_0 = …;`: which entry, of which manager, and whether at all.
+    pub(super) fn plan(&self, i: usize, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (plan, site) = (self.local("plan", i), self.local("site", i));
+        let manager = match &layer.manager {
+            Some(expr) => {
+                let (span, private, _) = self.at(expr.span());
+                quote_spanned! {span=>
+                    match &(#expr) {
+                        manager => ::core::option::Option::Some(#private::manager(manager)),
+                    }
+                }
+            }
+            None => quote_spanned!(*span=> ::core::option::Option::None),
+        };
+        let enabled = match &layer.condition {
+            Some(expr) => expr.to_token_stream(),
+            None => quote_spanned!(*span=> true),
+        };
+        if layer.kind == Kind::InvalidateAll {
+            return quote_spanned!(*span=> let #plan = #private::Plan::all(#site, #manager, #enabled););
+        }
+        if layer.key_with.is_some() {
+            return quote_spanned!(*span=> let #plan = #private::Plan::from_value(#site, #manager, #enabled););
+        }
+        let parts: Vec<_> = match &layer.key {
+            Some(expr) => self.parts(expr),
+            None => key_params(self.params)
+                .map(|param| self.param_part(param))
+                .collect(),
+        };
+        let count = parts.len();
+        let writer = if count == 0 {
+            format_ident!("_writer", span = *span)
+        } else {
+            self.writer()
+        };
+        quote_spanned! {*span=>
+            let #plan = #private::Plan::keyed(
+                #site,
+                #manager,
+                #enabled,
+                #count,
+                |#writer: &mut #private::KeyWriter<'_>| {
+                    #(#parts)*
+                    ::core::result::Result::Ok(())
+                },
+            );
+        }
+    }
+
+    /// What an expression adds to the key: a tuple is several parts.
+    fn parts(&self, expr: &Expr) -> Vec<TokenStream> {
+        match expr {
+            Expr::Tuple(tuple) => tuple.elems.iter().map(|elem| self.part(elem)).collect(),
+            other => vec![self.part(other)],
+        }
+    }
+
+    fn part(&self, expr: &Expr) -> TokenStream {
+        // The expression is to blame if it is no key.
+        let (span, private, writer) = self.at(expr.span());
+        quote_spanned!(span=> match &(#expr) { part => #private::KeyWriter::part(#writer, part)?, })
+    }
+
+    fn param_part(&self, param: &Param) -> TokenStream {
+        let (span, private, writer) = self.at(param.pat.span());
+        let method = Ident::new(
+            if param.mark == Some(Mark::Hash) {
+                "hashed"
+            } else {
+                "part"
+            },
+            span,
+        );
+        let name = match param.name() {
+            Some(name) => name.clone(),
+            None => format_ident!("arg_{}", param.index, span = span),
+        };
+        // Serde has no arrays of generic or of great length; a slice has the same text.
+        let place = if is_array(&param.ty) {
+            quote_spanned!(span=> [..])
+        } else {
+            TokenStream::new()
+        };
+        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name #place)?;)
+    }
+
+    // Input:  key_with = |v: &V| (v.tenant(), v.id)
+    // Output: 2, |value: &_, writer: &mut KeyWriter<'_>| {
+    //             let v: &V = value;
+    //             KeyWriter::part(writer, &(v.tenant()))?;
+    //             KeyWriter::part(writer, &(v.id))?;
+    //             Ok(())
+    //         }
+    // A closure of the user's own could not return what it borrows from the value.
+    pub(super) fn key_with(&self, layer: &Args) -> (usize, TokenStream) {
+        let Self { private, span, .. } = self;
+        let writer = self.writer();
+        let (parts, bind, capture) = match &layer.key_with {
+            None => return (0, quote_spanned!(*span=> #private::no_key)),
+            Some(Expr::Closure(closure)) => {
+                let pattern = closure.inputs.first();
+                (
+                    self.parts(&closure.body),
+                    quote_spanned!(*span=> let #pattern = value;),
+                    closure.capture,
+                )
+            }
+            Some(path) => {
+                let (span, private, writer) = self.at(path.span());
+                let part =
+                    quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
+                (vec![part], TokenStream::new(), None)
+            }
+        };
+        let closure = quote_spanned! {*span=>
+            #capture |value: &_, #writer: &mut #private::KeyWriter<'_>| {
+                #bind
+                #(#parts)*
+                ::core::result::Result::Ok(())
+            }
+        };
+        (parts.len(), closure)
+    }
+
+    /// For a call that is to be shown as a whole at `place`: the span, the path of `__private`, the writer of the key.
+    pub(super) fn at(&self, place: Span) -> (Span, TokenStream, Ident) {
+        let span = hygienic(place);
+        let private = respan(self.private.clone(), &|_| span);
+        (span, private, Ident::new("writer", span))
+    }
+
+    fn writer(&self) -> Ident {
+        Ident::new("writer", self.span)
+    }
+}

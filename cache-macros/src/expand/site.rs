@@ -1,0 +1,128 @@
+//! The static that stands for an attribute, and the registration by which the program can be checked before it calls it.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::{Expr, Type, spanned::Spanned};
+
+use super::{Expansion, located};
+use crate::{
+    args::{Args, CacheRef, Kind},
+    function::{Mark, key_params},
+    types::Naming,
+};
+
+impl Expansion<'_> {
+    /// `let site_0 = …;`: the static that stands for this attribute, and its registration.
+    pub(super) fn site(&self, i: usize, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let site = self.local("site", i);
+        let attribute = Ident::new(
+            match layer.kind {
+                Kind::Result => "Result",
+                Kind::Put => "Put",
+                Kind::Invalidate => "Invalidate",
+                Kind::InvalidateAll => "InvalidateAll",
+            },
+            *span,
+        );
+        let cache = match &layer.cache {
+            Some(CacheRef::Name(name)) => name.to_token_stream(),
+            Some(CacheRef::Const(path)) => {
+                let (span, private, _) = self.at(path.span());
+                let path = located(path.to_token_stream());
+                quote_spanned!(span=> #private::CacheName::name(&#path))
+            }
+            None => TokenStream::new(),
+        };
+        let function = self.function.sig.ident.to_string();
+        let function = function.trim_start_matches("r#");
+        let managed = layer.manager.is_some();
+        let types = self.types(layer);
+        quote_spanned! {*span=>
+            let #site = {
+                static __CACHE_SITE: #private::Site = #private::Site::new(
+                    #private::Attribute::#attribute,
+                    #cache,
+                    ::core::concat!(::core::module_path!(), "::", #function),
+                );
+                #types
+                #private::inventory::submit! {
+                    #private::Registration {
+                        site: &__CACHE_SITE,
+                        managed: #managed,
+                        line: ::core::line!(),
+                        types: __cache_hidden::types,
+                    }
+                }
+                &__CACHE_SITE
+            };
+        }
+    }
+
+    /// The module that names the types of this layer.
+    fn types(&self, layer: &Args) -> TokenStream {
+        let span = &self.span;
+        let mut naming = Naming::new(&self.function.sig, *span);
+        let none = quote_spanned!(*span=> ::core::option::Option::None);
+        let value = match self
+            .function
+            .output()
+            .filter(|_| layer.kind.stores())
+            .and_then(|ty| naming.name(ty))
+        {
+            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty)),
+            None => none.clone(),
+        };
+        let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
+            Some(ty) => quote_spanned!(*span=> __cache_private::KeyPart::of::<#ty>()),
+            None => quote_spanned!(*span=> __cache_private::KeyPart::unknown()),
+        };
+        let parts: Option<Vec<_>> = if layer.has_implicit_key() {
+            Some(
+                key_params(self.params)
+                    .map(|param| match param.mark {
+                        Some(Mark::Hash) => {
+                            quote_spanned!(*span=> __cache_private::KeyPart::hashed())
+                        }
+                        _ => part(Some(&param.ty)),
+                    })
+                    .collect(),
+            )
+        } else if let Some(Expr::Tuple(tuple)) = &layer.key {
+            Some(
+                tuple
+                    .elems
+                    .iter()
+                    .map(|elem| part(self.type_of(elem)))
+                    .collect(),
+            )
+        } else {
+            None
+        };
+        let key = match parts {
+            Some(parts) => {
+                quote_spanned!(*span=> ::core::option::Option::Some(::std::vec![#(#parts),*]))
+            }
+            None => none,
+        };
+        naming.module(
+            self.krate,
+            &quote_spanned!(*span=> __cache_private::Types { value: #value, key: #key }),
+        )
+    }
+
+    /// The type of an expression that is a parameter or a reference to one.
+    fn type_of(&self, expr: &Expr) -> Option<&Type> {
+        match expr {
+            Expr::Reference(reference) => self.type_of(&reference.expr),
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                self.params
+                    .iter()
+                    .find(|param| param.name() == Some(name))
+                    .map(|param| &param.ty)
+            }
+            _ => None,
+        }
+    }
+}
