@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
 
 use crate::store::Database;
 
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
     /// Lets whoever sends `authorization: Bearer TOKEN` clear caches, and nobody else. Without it everybody may, but
     /// only if the service listens on a loopback address
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long, value_name = "TOKEN", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) admin_token: Option<String>,
 }
 

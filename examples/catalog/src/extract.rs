@@ -8,6 +8,7 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::error::Error;
 
@@ -38,8 +39,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
-        let Json(body) = Json::from_request(request, state).await.map_err(bad_body)?;
-        Ok(Self(body))
+        let Json(text): Json<Box<RawValue>> =
+            Json::from_request(request, state).await.map_err(bad_body)?;
+        if !text.get().starts_with('{') {
+            // Serde would take an array for a struct, too, its fields in the order of our source.
+            let message = "a JSON object is needed".to_owned();
+            return Err(Error::BadBody {
+                status: StatusCode::BAD_REQUEST,
+                message,
+            });
+        }
+        Json::from_bytes(text.get().as_bytes())
+            .map(|Json(body)| Self(body))
+            .map_err(bad_body)
     }
 }
 
@@ -53,6 +65,8 @@ fn bad_body(rejection: JsonRejection) -> Error {
         _ => rejection.status(),
     };
     // The source says what is wrong, without the sentence that every rejection begins with.
-    let message = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
+    let message = rejection
+        .source()
+        .map_or_else(|| rejection.body_text(), ToString::to_string);
     Error::BadBody { status, message }
 }

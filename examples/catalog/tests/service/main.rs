@@ -1,0 +1,31 @@
+//! The service as others see it: the real binary, spoken to over HTTP.
+//!
+//! They need the packages `postgresql` and `redis-server`.
+
+mod command_line;
+mod databases;
+mod orders;
+mod postgres;
+mod rest;
+mod running;
+
+/// Makes two tests of every function: on SQLite in memory and on PostgreSQL, each on a database of its own, uncached.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[test]
+            fn $test() {
+                super::$test(&crate::running::Service::start(&["--backend", "none"]));
+            })*
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $test() {
+                let database = crate::postgres::new_database();
+                super::$test(&crate::running::Service::start(&["--backend", "none", "--database", &database]));
+            })*
+        }
+    };
+}
+pub(crate) use on_every_database;
