@@ -143,6 +143,17 @@ pub struct NewEntry {
     pub ttl: Option<Duration>,
     /// The tokens read before the value was computed.
     pub fence: Fence,
+    /// Which stamp `fence` holds.
+    pub scope: FenceScope,
+}
+
+/// Which stamp a [`Fence`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FenceScope {
+    /// The one of the entry, as [`CacheBackend::load`] gives it.
+    Entry,
+    /// The one that every change of the cache replaces, as [`CacheBackend::load_cache_fence`] gives it.
+    Cache,
 }
 
 /// A store outside this process.
@@ -162,6 +173,16 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// any case, and an entry that may not be written is removed.
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError>;
 
+    /// The tokens to hold for a [`put`](Self::put) whose key is known only afterwards: its `stamp` is one that every
+    /// [`invalidate`](Self::invalidate) and [`put`](Self::put) of any entry of the cache replaces, by any process.
+    ///
+    /// `None`, which is what it gives unless overridden: there is no such stamp; such a put removes the entry, and the next
+    /// reader stores it.
+    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
+        let _ = cache;
+        Ok(None)
+    }
+
     /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one.
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError>;
 
@@ -169,7 +190,10 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// million. What is left behind may be removed later, in the background.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError>;
 
-    /// Invalidates every entry whose key text the predicate accepts, one by one, and says how many there were.
+    /// Invalidates every entry whose key text the predicate accepts, and says how many there were.
+    ///
+    /// Entries that are being computed are not in the store yet: to reach them too, the stamps of *all* entries of the cache
+    /// are replaced first.
     async fn invalidate_if(
         &self,
         cache: &CacheId,

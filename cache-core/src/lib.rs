@@ -1,11 +1,38 @@
 //! Caching for async Rust by annotation.
 
 pub mod backend;
+mod background;
+mod cache;
+mod clock;
+mod codec;
+mod complaint;
+mod config;
+mod entry;
 mod error;
+mod flight;
+mod handle;
+pub mod key;
+mod manager;
+mod memory;
+mod name;
 mod random;
+mod registry;
+mod site;
+mod stats;
+mod value;
+
+#[doc(hidden)]
+pub mod __private;
 
 pub use backend::{BackendError, CacheBackend};
+pub use config::{CacheConfig, EffectiveConfig};
 pub use error::CacheError;
+pub use handle::{Cache, LocalCache};
+pub use key::{Hashed, KeyError};
+pub use manager::{CacheManager, CacheManagerBuilder, Health, ShutdownReport};
+pub use name::CacheName;
+pub use registry::Warning;
+pub use stats::CacheStats;
 
 // For implementors of `CacheBackend`.
 pub use async_trait::async_trait;

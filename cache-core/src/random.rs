@@ -10,3 +10,11 @@ pub(crate) fn u64() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     RandomState::new().hash_one(CALLS.fetch_add(1, Ordering::Relaxed))
 }
+
+/// A random number from 0.0 to 1.0.
+pub(crate) fn fraction() -> f64 {
+    // 53 bits are what an `f64` holds exactly.
+    #[allow(clippy::cast_precision_loss)]
+    let (bits, all) = ((u64() >> 11) as f64, (1_u64 << 53) as f64);
+    bits / all
+}

@@ -1,0 +1,249 @@
+//! What the code that the attributes generate calls. Not for use by hand: it changes with the attributes, at any time.
+//!
+//! A function is wrapped in layers, each a future around the next, the innermost around its body: invalidations of whole
+//! caches, invalidations of entries, then a load or a put.
+
+// For generated code, which is documented where it is generated.
+#![allow(missing_docs, missing_debug_implementations)]
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+pub use inventory;
+
+pub use crate::{
+    cache::LoadOptions,
+    key::{KeyError, KeyWriter},
+    registry::{KeyPart, Registration, Types},
+    site::{Attribute, Site},
+    value::{
+        FormOfAny, FormOfSerde, HIDDEN, NoneOfAny, NoneOfOption, Outcome, OutcomeOfPlain, OutcomeOfResult, Probe, Returns,
+        ShareAny, ShareClone, ValueType, value_type,
+    },
+};
+use crate::{
+    cache::{CacheInner, Interrupted, Keep, PutKey, Target},
+    key::KeyText,
+    manager::CacheManager,
+};
+
+/// Finds out about a return type what its name does not say.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __returns {
+    ($returned:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::{
+            FormOfAny as _, FormOfSerde as _, NoneOfAny as _, NoneOfOption as _, OutcomeOfPlain as _, OutcomeOfResult as _,
+            ShareAny as _, ShareClone as _,
+        };
+        let outcome = (&&$crate::__private::Probe::<$returned>::NEW).outcome();
+        let (value, error) = (outcome.value_probe(), outcome.error_probe());
+        $crate::__private::Returns::<$returned, _>::new(
+            outcome,
+            (&&value).form(),
+            (&&value).is_none(),
+            (&&error).share(),
+        )
+    }};
+}
+
+/// The type of the value in a return type, for a registration.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __value_type {
+    ($returned:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::{FormOfAny as _, FormOfSerde as _, OutcomeOfPlain as _, OutcomeOfResult as _};
+        let value = (&&$crate::__private::Probe::<$returned>::NEW).outcome().value_probe();
+        let serializable = (&&value).form().is_some();
+        $crate::__private::value_type(value, serializable)
+    }};
+}
+
+pub use crate::{__returns as returns, __value_type as value_type};
+
+/// One attribute's part in one call, as far as it is known before the body runs.
+pub struct Plan {
+    /// `None`: the attribute does nothing for this call.
+    cache: Option<Arc<CacheInner>>,
+    key: PlannedKey,
+}
+
+enum PlannedKey {
+    Text(KeyText),
+    /// The arguments have no canonical text.
+    Unusable,
+    FromValue,
+    All,
+}
+
+impl Plan {
+    /// For the entry whose key the arguments give.
+    pub fn keyed(
+        site: &'static Site,
+        manager: Option<&CacheManager>,
+        enabled: bool,
+        parts: usize,
+        write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
+    ) -> Self {
+        let Some(cache) = site.resolve(manager) else { return Self { cache: None, key: PlannedKey::Unusable } };
+        if !enabled {
+            return Self::idle(site, &cache);
+        }
+        let key = cache.key_of_parts(parts, write).map_or(PlannedKey::Unusable, PlannedKey::Text);
+        Self { cache: Some(cache), key }
+    }
+
+    /// For the entry whose key the value will give.
+    pub fn from_value(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
+        Self::unkeyed(site, manager, enabled, PlannedKey::FromValue)
+    }
+
+    /// For all entries.
+    pub fn all(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
+        Self::unkeyed(site, manager, enabled, PlannedKey::All)
+    }
+
+    fn unkeyed(site: &'static Site, manager: Option<&CacheManager>, enabled: bool, key: PlannedKey) -> Self {
+        match site.resolve(manager) {
+            Some(cache) if enabled => Self { cache: Some(cache), key },
+            Some(cache) => Self::idle(site, &cache),
+            None => Self { cache: None, key },
+        }
+    }
+
+    /// Does nothing for this call, which counts if it would have been a look-up.
+    fn idle(site: &'static Site, cache: &CacheInner) -> Self {
+        if site.attribute() == Attribute::Result {
+            cache.bypass();
+        }
+        Self { cache: None, key: PlannedKey::Unusable }
+    }
+}
+
+/// `cache_result`.
+pub async fn load<R, O, F, S, T>(
+    plan: Plan,
+    returns: Returns<R, O>,
+    options: LoadOptions,
+    store_if: S,
+    ttl_with: T,
+    body: Pin<&mut F>,
+) -> R
+where
+    O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+    F: Future<Output = R>,
+    S: Fn(&O::Value) -> bool,
+    T: Fn(&O::Value) -> Duration,
+{
+    let Some(cache) = plan.cache else { return body.await };
+    let PlannedKey::Text(key) = plan.key else {
+        cache.bypass();
+        return body.await;
+    };
+    cache.load(&key, returns, options, Keep { store_if, ttl_with }, body).await
+}
+
+/// `cache_put`.
+#[allow(clippy::too_many_arguments)] // one for every option
+pub async fn put<R, O, F, S, T, K>(
+    plan: Plan,
+    returns: Returns<R, O>,
+    options: LoadOptions,
+    store_if: S,
+    ttl_with: T,
+    key_parts: usize,
+    key_with: K,
+    body: Pin<&mut F>,
+) -> R
+where
+    O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+    F: Future<Output = R>,
+    S: Fn(&O::Value) -> bool,
+    T: Fn(&O::Value) -> Duration,
+    K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
+{
+    let Some(cache) = plan.cache else { return body.await };
+    let key = match plan.key {
+        PlannedKey::Text(key) => PutKey::Known(key),
+        PlannedKey::FromValue => {
+            PutKey::FromValue(|value: &O::Value| cache.key_of_parts(key_parts, |writer| key_with(value, writer)))
+        }
+        PlannedKey::Unusable | PlannedKey::All => return body.await,
+    };
+    // What went wrong was counted and said; it is not the caller's.
+    cache.put(key, returns, options.ttl, Keep { store_if, ttl_with }, body).await.0
+}
+
+/// When an invalidation happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    Success,
+    Always,
+    Before,
+}
+
+/// `cache_invalidate` and `cache_invalidate_all`.
+pub async fn invalidate<R, O, F, C, K>(
+    plan: Plan,
+    _returns: Returns<R, O>,
+    when: When,
+    invalidate_if: C,
+    key_parts: usize,
+    key_with: K,
+    body: Pin<&mut F>,
+) -> R
+where
+    O: Outcome<R>,
+    F: Future<Output = R>,
+    C: Fn(&O::Value) -> bool,
+    K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
+{
+    let Some(cache) = plan.cache else { return body.await };
+    // A key that has no text has no entry; one that is not known yet may be any.
+    let known = match plan.key {
+        PlannedKey::Text(key) => Some(Target::Key(key)),
+        PlannedKey::All => Some(Target::All),
+        PlannedKey::FromValue => None,
+        PlannedKey::Unusable => return body.await,
+    };
+    if when == When::Before {
+        let _ = cache.invalidate(known.unwrap_or(Target::All)).await;
+        return body.await;
+    }
+    let interrupted = Interrupted::new(&cache, known.clone().unwrap_or(Target::All));
+    let returned = body.await;
+    let target = match O::value(&returned) {
+        Some(value) if invalidate_if(value) => Some(known.unwrap_or_else(|| {
+            cache.key_of_parts(key_parts, |writer| key_with(value, writer)).map_or(Target::All, Target::Key)
+        })),
+        None if when == When::Always => Some(known.unwrap_or(Target::All)),
+        Some(_) | None => None,
+    };
+    interrupted.did_not_happen();
+    if let Some(target) = target {
+        // A failure was counted and said. The function has succeeded, whatever becomes of the cache.
+        let _ = cache.invalidate(target).await;
+    }
+    returned
+}
+
+/// `store_if` and `invalidate_if` where they are not written.
+pub fn always<V>(_value: &V) -> bool {
+    true
+}
+
+/// `ttl_with` where it is not written.
+pub fn unlimited<V>(_value: &V) -> Duration {
+    Duration::MAX
+}
+
+/// `key_with` where it is not written.
+pub fn no_key<V>(_value: &V, _writer: &mut KeyWriter<'_>) -> Result<(), KeyError> {
+    Ok(())
+}
+
+/// Takes what `manager = …` gives, a manager or a reference to one.
+pub fn manager(manager: &CacheManager) -> Option<&CacheManager> {
+    Some(manager)
+}

@@ -1,0 +1,384 @@
+//! What a cache is told to do, and what comes out when all who have a say are heard.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::{
+    backend::{CacheBackend, CacheId},
+    codec::CodecHandle,
+    error::CacheError,
+    value::ValueType,
+};
+
+/// Longer than any entry lives.
+pub(crate) const MAX_TTL: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+const DEFAULT_TTL: Duration = Duration::from_secs(5 * 60);
+const DEFAULT_CAPACITY: u64 = 10_000;
+const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// Stands for the name of the cache in a prefix.
+const NAME_PLACE: &str = "{cache-name}";
+
+/// Where a cache keeps its entries, and for how long.
+///
+/// A setting that is not made here comes from the attribute, from the manager's
+/// [`defaults`](crate::CacheManagerBuilder::defaults), or is the framework's own, in that order.
+///
+/// ```
+/// use cache_core::CacheConfig;
+/// use std::time::Duration;
+///
+/// let config = CacheConfig::memory().ttl(Duration::from_secs(30)).max_capacity(2_000);
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct CacheConfig {
+    store: Option<Store>,
+    ttl: Option<Ttl>,
+    time_to_idle: Option<Duration>,
+    none_ttl: Option<Duration>,
+    ttl_jitter: Option<f64>,
+    max_capacity: Option<u64>,
+    memory_ttl: Option<Duration>,
+    lock_timeout: Option<Duration>,
+    codec: Option<CodecHandle>,
+    prefix: Option<String>,
+    version: Option<u32>,
+    value_type: Option<ValueType>,
+}
+
+/// A time to live, or the decision to have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ttl {
+    Limited(Duration),
+    Unlimited,
+}
+
+#[derive(Clone)]
+pub(crate) enum Store {
+    Memory,
+    Disabled,
+    Backend(Mode, Arc<dyn CacheBackend>),
+}
+
+/// How this process stands to the backend of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    On,
+    Validated,
+    Tiered,
+}
+
+impl CacheConfig {
+    /// In this process, at most 10 000 entries unless [`max_capacity`](Self::max_capacity) says otherwise.
+    pub fn memory() -> Self {
+        Self::stored(Store::Memory)
+    }
+
+    /// In that backend. Whoever shares the backend shares the entries.
+    pub fn on(backend: impl CacheBackend) -> Self {
+        Self::stored(Store::Backend(Mode::On, Arc::new(backend)))
+    }
+
+    /// In that backend, with decoded copies here that are confirmed by the backend on every hit.
+    ///
+    /// As strict as [`on`](Self::on). In this version it also works as `on` does: the copies are not kept yet.
+    pub fn validated(backend: impl CacheBackend) -> Self {
+        Self::stored(Store::Backend(Mode::Validated, Arc::new(backend)))
+    }
+
+    /// Memory in front of that backend.
+    ///
+    /// In this version it works as [`on`](Self::on) does, stricter and slower than it will be: the memory tier is not
+    /// there yet.
+    pub fn tiered(backend: impl CacheBackend) -> Self {
+        Self::stored(Store::Backend(Mode::Tiered, Arc::new(backend)))
+    }
+
+    /// No cache at all: every call runs its function, invalidations do nothing.
+    pub fn disabled() -> Self {
+        Self::stored(Store::Disabled)
+    }
+
+    fn stored(store: Store) -> Self {
+        Self { store: Some(store), ..Self::default() }
+    }
+
+    /// How long an entry lives, counted from when it is stored; 5 minutes unless set. Milliseconds are kept.
+    ///
+    /// Zero and more than 100 years are errors of [`build`](crate::CacheManagerBuilder::build).
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(Ttl::Limited(ttl));
+        self
+    }
+
+    /// Entries live until they are invalidated or there is no room.
+    pub fn no_ttl(mut self) -> Self {
+        self.ttl = Some(Ttl::Unlimited);
+        self
+    }
+
+    /// An entry also goes when nobody has asked for it for that long. In memory only.
+    pub fn time_to_idle(mut self, idle: Duration) -> Self {
+        self.time_to_idle = Some(idle);
+        self
+    }
+
+    /// How long a `None` lives, where the value is an `Option`; never longer than [`ttl`](Self::ttl).
+    pub fn none_ttl(mut self, ttl: Duration) -> Self {
+        self.none_ttl = Some(ttl);
+        self
+    }
+
+    /// Shortens every time to live by a random part of at most this share, `0.0` to `1.0`, so that what was stored together
+    /// does not expire together. None unless set.
+    pub fn ttl_jitter(mut self, share: f64) -> Self {
+        self.ttl_jitter = Some(share);
+        self
+    }
+
+    /// The most entries kept in memory, 10 000 unless set.
+    pub fn max_capacity(mut self, entries: u64) -> Self {
+        self.max_capacity = Some(entries);
+        self
+    }
+
+    /// How long an entry lives in the memory tier at most; as long as in the backend unless set.
+    pub fn memory_ttl(mut self, ttl: Duration) -> Self {
+        self.memory_ttl = Some(ttl);
+        self
+    }
+
+    /// How long a caller waits for somebody else's load before it runs the function itself, 5 seconds unless set.
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout = Some(timeout);
+        self
+    }
+
+    /// The form of the values in a backend, [`Bincode`](crate::Bincode) unless set.
+    pub fn codec(mut self, codec: impl Into<CodecHandle>) -> Self {
+        self.codec = Some(codec.into());
+        self
+    }
+
+    /// What stands before the key in a backend, `cache:{cache-name}` unless set; `{cache-name}` stands for the
+    /// name of the cache.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// A number to raise when stored values change their meaning but not their type: entries of another version are
+    /// misses. 0 unless set.
+    pub fn version(mut self, version: u32) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// Declares the type of the values: functions and handles that use another are refused.
+    pub fn value_type<V: Send + Sync + 'static>(mut self) -> Self {
+        self.value_type = Some(ValueType::declared::<V>());
+        self
+    }
+
+    /// Fills what is not set here from `defaults`.
+    pub(crate) fn or(&self, defaults: &Self) -> Self {
+        Self {
+            store: self.store.clone().or_else(|| defaults.store.clone()),
+            ttl: self.ttl.or(defaults.ttl),
+            time_to_idle: self.time_to_idle.or(defaults.time_to_idle),
+            none_ttl: self.none_ttl.or(defaults.none_ttl),
+            ttl_jitter: self.ttl_jitter.or(defaults.ttl_jitter),
+            max_capacity: self.max_capacity.or(defaults.max_capacity),
+            memory_ttl: self.memory_ttl.or(defaults.memory_ttl),
+            lock_timeout: self.lock_timeout.or(defaults.lock_timeout),
+            codec: self.codec.clone().or_else(|| defaults.codec.clone()),
+            prefix: self.prefix.clone().or_else(|| defaults.prefix.clone()),
+            version: self.version.or(defaults.version),
+            value_type: self.value_type.or(defaults.value_type),
+        }
+    }
+
+    /// What the settings made for the cache `name` and those made for all caches come to.
+    pub(crate) fn resolve(named: Option<&Self>, defaults: &Self, name: &str) -> Result<EffectiveConfig, CacheError> {
+        let own = named.cloned().unwrap_or_default();
+        let config = own.or(defaults);
+        let store = config.store.unwrap_or(Store::Memory);
+        let effective = EffectiveConfig {
+            ttl: match config.ttl {
+                None => Some(DEFAULT_TTL),
+                Some(Ttl::Limited(ttl)) => Some(ttl),
+                Some(Ttl::Unlimited) => None,
+            },
+            // Set for all caches, it concerns those in memory; set for this one, `validate` has its say.
+            time_to_idle: match store {
+                Store::Backend(..) => own.time_to_idle,
+                Store::Memory | Store::Disabled => config.time_to_idle,
+            },
+            none_ttl: config.none_ttl,
+            ttl_jitter: config.ttl_jitter.unwrap_or(0.0),
+            max_capacity: config.max_capacity.unwrap_or(DEFAULT_CAPACITY),
+            memory_ttl: config.memory_ttl,
+            lock_timeout: config.lock_timeout.unwrap_or(DEFAULT_LOCK_TIMEOUT),
+            prefix: config.prefix.as_deref().unwrap_or("cache:{cache-name}").replace(NAME_PLACE, name),
+            version: config.version.unwrap_or(0),
+            codec: config.codec.unwrap_or_default(),
+            value_type: config.value_type,
+            ttl_is_own: own.ttl.is_some(),
+            lock_timeout_is_own: own.lock_timeout.is_some(),
+            store,
+        };
+        effective.validate(name).map(|()| effective)
+    }
+}
+
+impl fmt::Debug for CacheConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CacheConfig")
+            .field("store", &self.store)
+            .field("ttl", &self.ttl)
+            .field("max_capacity", &self.max_capacity)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
+    }
+}
+
+impl Store {
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Disabled => "disabled",
+            Self::Backend(Mode::On, _) => "on a backend",
+            Self::Backend(Mode::Validated, _) => "validated by a backend",
+            Self::Backend(Mode::Tiered, _) => "memory in front of a backend",
+        }
+    }
+}
+
+/// The settings a cache runs with. See [`CacheConfig`] for what each means.
+///
+/// ```
+/// # fn main() -> Result<(), cache_core::CacheError> {
+/// let manager = cache_core::CacheManager::builder().build()?;
+/// let config = manager.cache::<u32>("numbers")?.config();
+/// assert_eq!(config.max_capacity, 10_000);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct EffectiveConfig {
+    /// `None`: without limit.
+    pub ttl: Option<Duration>,
+    /// `None`: an entry may be idle as long as it lives.
+    pub time_to_idle: Option<Duration>,
+    /// `None`: a `None` lives as long as any value.
+    pub none_ttl: Option<Duration>,
+    /// A share, `0.0` to `1.0`.
+    pub ttl_jitter: f64,
+    /// Entries.
+    pub max_capacity: u64,
+    /// `None`: as long as in the backend.
+    pub memory_ttl: Option<Duration>,
+    /// How long a caller waits for somebody else's load.
+    pub lock_timeout: Duration,
+    /// What stands before the key in a backend.
+    pub prefix: String,
+    /// The version of the stored values.
+    pub version: u32,
+    pub(crate) codec: CodecHandle,
+    pub(crate) value_type: Option<ValueType>,
+    /// Whether the time to live was set for this very cache: then an attribute does not change it.
+    pub(crate) ttl_is_own: bool,
+    pub(crate) lock_timeout_is_own: bool,
+    pub(crate) store: Store,
+}
+
+impl EffectiveConfig {
+    pub(crate) fn id(&self, name: &str) -> CacheId {
+        CacheId::new(name, &self.prefix)
+    }
+
+    pub(crate) fn backend(&self) -> Option<&Arc<dyn CacheBackend>> {
+        match &self.store {
+            Store::Backend(_, backend) => Some(backend),
+            Store::Memory | Store::Disabled => None,
+        }
+    }
+
+    fn validate(&self, name: &str) -> Result<(), CacheError> {
+        let wrong = |what: String| Err(CacheError::Config(format!("cache `{name}`: {what}")));
+        let durations = [
+            ("ttl", self.ttl),
+            ("time_to_idle", self.time_to_idle),
+            ("none_ttl", self.none_ttl),
+            ("memory_ttl", self.memory_ttl),
+            ("lock_timeout", Some(self.lock_timeout)),
+        ];
+        for (setting, duration) in durations {
+            let Some(duration) = duration else { continue };
+            // A backend counts in milliseconds: less than one would be rounded to nothing.
+            if duration < Duration::from_millis(1) {
+                return wrong(format!(
+                    "a `{setting}` of {duration:?} is too short: write at least 1 ms, or `CacheConfig::disabled()` to store nothing"
+                ));
+            }
+            if duration > MAX_TTL {
+                return wrong(format!("a `{setting}` of {duration:?} is over 100 years: write `no_ttl()` to keep entries without limit"));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.ttl_jitter) {
+            return wrong(format!("a `ttl_jitter` of {} is not a share: write a number from 0.0 to 1.0", self.ttl_jitter));
+        }
+        if self.max_capacity == 0 {
+            return wrong("a `max_capacity` of 0 keeps nothing: write `CacheConfig::disabled()` to switch the cache off".into());
+        }
+        if self.prefix.is_empty() || self.prefix.starts_with("cs:") || self.prefix.chars().any(char::is_control) {
+            return wrong(
+                "this `prefix` cannot be used: write one that is not empty, holds no control character and does not begin with `cs:`".into(),
+            );
+        }
+        if self.time_to_idle.is_some() && self.backend().is_some() {
+            return wrong("`time_to_idle` works in memory only: remove it, or write `CacheConfig::memory()`".into());
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for EffectiveConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One line: the store, the times, the bounds.
+impl fmt::Display for EffectiveConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.store.label())?;
+        if matches!(self.store, Store::Disabled) {
+            return Ok(());
+        }
+        match self.ttl {
+            Some(ttl) => write!(f, ", ttl {ttl:?}")?,
+            None => f.write_str(", no ttl")?,
+        }
+        for (setting, duration) in
+            [("time_to_idle", self.time_to_idle), ("none_ttl", self.none_ttl), ("memory_ttl", self.memory_ttl)]
+        {
+            if let Some(duration) = duration {
+                write!(f, ", {setting} {duration:?}")?;
+            }
+        }
+        if self.ttl_jitter > 0.0 {
+            write!(f, ", ttl_jitter {}", self.ttl_jitter)?;
+        }
+        if self.backend().is_some() {
+            write!(f, ", codec {}, prefix {}, version {}", self.codec.name(), self.prefix, self.version)?;
+        } else {
+            write!(f, ", max_capacity {}", self.max_capacity)?;
+        }
+        write!(f, ", lock_timeout {:?}", self.lock_timeout)
+    }
+}

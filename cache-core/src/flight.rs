@@ -1,0 +1,463 @@
+//! Single flight, and the right to insert.
+//!
+//! # The idea
+//!
+//! Every key that somebody is busy with has a **slot** in a sharded table; a slot dies with the last caller that is
+//! present in it. The slot is to one process what a stamp is to Redis: a random identity that an invalidation ends. To
+//! invalidate a key is to take its slot out of the table. Whoever began before that still holds the old slot, finds it
+//! gone when it comes back with its value, and may not store it; whoever comes after makes a slot of its own and never
+//! meets the old load.
+//!
+//! A **flight** in a slot is one load under way. Its leader runs the body; others wait for it. When the leader is dropped
+//! or panics, its guard ends the flight and wakes the waiters, who enter again: the first leads (with *its own* body, so
+//! that bodies need not be `'static`), the rest wait for that one.
+//!
+//! # The invariants
+//!
+//! 1. A value enters the store only under the shard lock, only while the table holds the slot and the slot the flight that
+//!    computed it. An invalidation takes the slot and the entry away under the same lock. So no value that was computed
+//!    before an invalidation enters after it.
+//! 2. A value carries the epoch in which its flight began, and counts only in that epoch. Clearing a cache is therefore one
+//!    increment, and a late value of the old epoch is dead on arrival.
+//! 3. A caller joins a flight only if both read the same tokens from the backend (in memory there are none, and invariant
+//!    1 does it). A backend is shared with other processes, whose invalidations this table does not see; but they replace a
+//!    token, and a caller reads the tokens after it arrives. Equal tokens mean: no invalidation that was
+//!    acknowledged before this caller arrived came after the flight began.
+//!
+//! # The race at the end of a load
+//!
+//! A caller that reads the backend just before a value arrives there, and looks into the table just after the flight is over,
+//! would load a second time. So it becomes present in the slot *before* it reads, and a landed flight stays in its slot,
+//! with its value, until all that were present are gone.
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    fmt,
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout_at},
+};
+
+use crate::{backend::Fence, memory::Held};
+
+/// An error that was cloned for those who waited.
+pub(crate) type SharedError = Arc<dyn Any + Send + Sync>;
+
+/// Enough that two callers rarely meet on a lock, few enough that clearing all of them is nothing.
+const SHARDS: usize = 64;
+
+pub(crate) struct Flights {
+    shards: Box<[Mutex<HashMap<Box<str>, Slot>>]>,
+    hasher: RandomState,
+    epoch: AtomicU64,
+    /// Invalidations and puts, of any key.
+    changes: AtomicU64,
+    next_slot: AtomicU64,
+}
+
+struct Slot {
+    id: u64,
+    present: usize,
+    /// Puts that have ended here; see [`Presence::settle_put`].
+    puts: u64,
+    flight: Option<Arc<Flight>>,
+}
+
+struct Flight {
+    fence: Option<Fence>,
+    epoch: u64,
+    progress: watch::Sender<Progress>,
+    /// Changed only under the shard lock.
+    leaders: Mutex<Leaders>,
+}
+
+struct Leaders {
+    count: usize,
+    last_began: Instant,
+}
+
+/// How far a flight is.
+#[derive(Clone)]
+pub(crate) enum Progress {
+    Flying,
+    Landed(Arc<Held>),
+    /// The error, if it can be shared.
+    Failed(Option<SharedError>),
+    /// The leader was dropped or panicked.
+    Abandoned,
+}
+
+/// What a caller finds that looks for a load to join.
+pub(crate) enum Entered {
+    /// A value is there after all.
+    Found(Arc<Held>),
+    /// Nobody loads: this caller does.
+    Lead(Lead),
+    /// Somebody does: this caller waits.
+    Join(Waiter),
+}
+
+impl Flights {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            hasher: RandomState::new(),
+            epoch: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
+            next_slot: AtomicU64::new(0),
+        })
+    }
+
+    /// The epoch that counts. What began in another one is void.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// A number that every invalidation and every put raises.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// How many keys somebody is busy with.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).len()).sum()
+    }
+
+    /// Makes the caller present at `key`, from before it reads anything.
+    pub(crate) fn attend(self: &Arc<Self>, key: &str) -> Presence {
+        let mut shard = self.shard(key);
+        let slot = self.slot(&mut shard, key);
+        slot.present += 1;
+        Presence { flights: Arc::clone(self), key: key.into(), slot: slot.id, puts: slot.puts }
+    }
+
+    /// Ends every load of `key` that is under way: none of them may store. `remove` takes the entry away, under the same lock.
+    pub(crate) fn invalidate<T>(&self, key: &str, remove: impl FnOnce() -> T) -> T {
+        let mut shard = self.shard(key);
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        let ended = shard.remove(key);
+        let removed = remove();
+        drop(shard);
+        drop(ended); // values of users are dropped outside the lock
+        removed
+    }
+
+    /// The keys somebody is busy with.
+    pub(crate) fn keys(&self) -> Vec<Box<str>> {
+        self.shards.iter().flat_map(|shard| lock(shard).keys().cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// Ends every load and every entry of the cache.
+    pub(crate) fn invalidate_all(&self) {
+        // First the epoch: from here on nothing old counts, whatever is still in the table.
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        for shard in &self.shards {
+            drop(std::mem::take(&mut *lock(shard)));
+        }
+    }
+
+    fn shard(&self, key: &str) -> MutexGuard<'_, HashMap<Box<str>, Slot>> {
+        let hash = self.hasher.hash_one(key);
+        lock(&self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)])
+    }
+
+    fn slot<'a>(&self, shard: &'a mut HashMap<Box<str>, Slot>, key: &str) -> &'a mut Slot {
+        if !shard.contains_key(key) {
+            let id = self.next_slot.fetch_add(1, Ordering::Relaxed);
+            shard.insert(key.into(), Slot { id, present: 0, puts: 0, flight: None });
+        }
+        shard.get_mut(key).expect("inserted above")
+    }
+}
+
+impl fmt::Debug for Flights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flights").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// A caller that is busy with a key. Dropping it leaves.
+pub(crate) struct Presence {
+    flights: Arc<Flights>,
+    key: Box<str>,
+    slot: u64,
+    puts: u64,
+}
+
+impl Presence {
+    /// Joins the load of this key, or leads one. `fence` is what this caller has read from the backend; `counts` says whether
+    /// a landed value is still good; `look` looks once more into memory, under the lock, so that a value that came in
+    /// between is not loaded again.
+    pub(crate) fn enter(
+        mut self,
+        fence: Option<Fence>,
+        counts: impl Fn(&Held) -> bool,
+        look: impl FnOnce() -> Option<Arc<Held>>,
+    ) -> Entered {
+        let flights = Arc::clone(&self.flights);
+        let mut shard = flights.shard(&self.key);
+        let slot = flights.slot(&mut shard, &self.key);
+        if slot.id != self.slot {
+            // An invalidation ended the slot this caller came to; it takes part in the new one.
+            slot.present += 1;
+            (self.slot, self.puts) = (slot.id, slot.puts);
+        }
+        let met = slot.flight.as_ref().filter(|flight| flight.fence == fence).map(Arc::clone);
+        if let Some(flight) = met {
+            let progress = flight.progress.borrow().clone();
+            match progress {
+                Progress::Flying => {
+                    drop(shard);
+                    let progress = flight.progress.subscribe();
+                    return Entered::Join(Waiter { presence: self, flight, progress });
+                }
+                Progress::Landed(held) if counts(&held) => {
+                    drop(shard);
+                    return Entered::Found(held);
+                }
+                Progress::Landed(_) | Progress::Failed(_) | Progress::Abandoned => {}
+            }
+        }
+        if let Some(held) = look() {
+            drop(shard);
+            return Entered::Found(held);
+        }
+        let flight = Arc::new(Flight {
+            fence,
+            epoch: flights.epoch(),
+            progress: watch::Sender::new(Progress::Flying),
+            leaders: Mutex::new(Leaders { count: 1, last_began: Instant::now() }),
+        });
+        let replaced = slot.flight.replace(Arc::clone(&flight));
+        drop(shard);
+        drop(replaced);
+        Entered::Lead(Lead { presence: Some(self), flight })
+    }
+
+    /// The value of a load that has landed and is not in the backend yet, for a caller that does not load.
+    pub(crate) fn landed(&self, fence: Option<Fence>, counts: impl Fn(&Held) -> bool) -> Option<Arc<Held>> {
+        self.with_slot(|slot| {
+            let flight = slot.flight.as_ref().filter(|flight| flight.fence == fence)?;
+            match &*flight.progress.borrow() {
+                Progress::Landed(held) if counts(held) => Some(Arc::clone(held)),
+                _ => None,
+            }
+        })
+        .flatten()
+    }
+
+    /// Ends a put: `insert` runs, under the lock, if nothing has invalidated the key and no other put has ended since this
+    /// caller arrived (where `changes` is given: since that count of changes of the whole cache); else `remove` runs,
+    /// because it is not known which value is the newer one. In both cases loads that are under way may no longer store.
+    pub(crate) fn settle_put(
+        &self,
+        epoch: u64,
+        changes: Option<u64>,
+        insert: impl FnOnce(),
+        remove: impl FnOnce(),
+    ) -> bool {
+        let mut shard = self.flights.shard(&self.key);
+        let slot = self.flights.slot(&mut shard, &self.key);
+        let unchanged = slot.id == self.slot
+            && slot.puts == self.puts
+            && self.flights.epoch() == epoch
+            && changes.is_none_or(|changes| self.flights.changes() == changes);
+        self.flights.changes.fetch_add(1, Ordering::AcqRel);
+        slot.puts += 1;
+        let ended = slot.flight.take();
+        if slot.present == 0 {
+            shard.remove(&self.key);
+        }
+        if unchanged { insert() } else { remove() }
+        drop(shard);
+        drop(ended);
+        unchanged
+    }
+
+    /// Runs `act` on this caller's slot if it is still the one in the table.
+    fn with_slot<T>(&self, act: impl FnOnce(&mut Slot) -> T) -> Option<T> {
+        let mut shard = self.flights.shard(&self.key);
+        shard.get_mut(&self.key).filter(|slot| slot.id == self.slot).map(act)
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let mut shard = self.flights.shard(&self.key);
+        let Some(slot) = shard.get_mut(&self.key).filter(|slot| slot.id == self.slot) else { return };
+        slot.present -= 1;
+        if slot.present == 0 {
+            let ended = shard.remove(&self.key);
+            drop(shard);
+            drop(ended);
+        }
+    }
+}
+
+/// The right to run the body, and to store what it gives. Dropping it hands over to a waiter.
+pub(crate) struct Lead {
+    /// `None` only once the flight is over.
+    presence: Option<Presence>,
+    flight: Arc<Flight>,
+}
+
+impl Lead {
+    /// The epoch in which this load began.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.flight.epoch
+    }
+
+    /// The tokens of the backend that were read before this load began.
+    pub(crate) fn fence(&self) -> Option<Fence> {
+        self.flight.fence
+    }
+
+    /// Ends the load with a value to be stored: `insert` runs under the lock if this load still has the right to. With a
+    /// backend the flight goes on to answer for its key while the returned presence lives.
+    pub(crate) fn land(mut self, held: &Arc<Held>, insert: impl FnOnce(Arc<Held>)) -> Landing {
+        let presence = self.presence.take().expect("ends once");
+        let stays = self.flight.fence.is_some();
+        let allowed = presence.with_slot(|slot| {
+            if !slot.flight.as_ref().is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
+                || self.flight.epoch != presence.flights.epoch()
+                || !matches!(*self.flight.progress.borrow(), Progress::Flying)
+            {
+                return false;
+            }
+            if !stays {
+                slot.flight = None;
+            }
+            insert(Arc::clone(held));
+            true
+        });
+        self.publish(Progress::Landed(Arc::clone(held)));
+        Landing { allowed: allowed.unwrap_or(false), presence }
+    }
+
+    /// Ends the load with a value that is not to be stored; those who wait get it.
+    pub(crate) fn share(mut self, held: &Arc<Held>) {
+        let presence = self.presence.take().expect("ends once");
+        self.leave_slot(&presence);
+        self.publish(Progress::Landed(Arc::clone(held)));
+    }
+
+    /// Ends the load with an error. While another leader is still flying, those who wait go on to wait for that one.
+    pub(crate) fn fail(mut self, error: Option<SharedError>) {
+        self.give_up(Progress::Failed(error));
+    }
+
+    fn give_up(&mut self, progress: Progress) {
+        let Some(presence) = self.presence.take() else { return };
+        let last = {
+            let _shard = presence.flights.shard(&presence.key);
+            let mut leaders = lock(&self.flight.leaders);
+            leaders.count -= 1;
+            leaders.count == 0
+        };
+        if last {
+            self.leave_slot(&presence);
+            self.publish(progress);
+        }
+    }
+
+    /// Takes the flight out of its slot, so that nobody joins it any more.
+    fn leave_slot(&self, presence: &Presence) {
+        presence.with_slot(|slot| {
+            slot.flight.take_if(|flight| Arc::ptr_eq(flight, &self.flight));
+        });
+    }
+
+    /// The first to end a flight says how it ended.
+    fn publish(&self, ended: Progress) {
+        self.flight.progress.send_if_modified(|progress| {
+            let first = matches!(progress, Progress::Flying);
+            if first {
+                *progress = ended;
+            }
+            first
+        });
+    }
+}
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        self.give_up(Progress::Abandoned);
+    }
+}
+
+/// The end of a load that gave a value.
+pub(crate) struct Landing {
+    /// Whether this load still had the right to store.
+    pub(crate) allowed: bool,
+    /// Keeps the landed flight answering until it is dropped.
+    pub(crate) presence: Presence,
+}
+
+/// A caller that waits for somebody else's load.
+pub(crate) struct Waiter {
+    presence: Presence,
+    flight: Arc<Flight>,
+    progress: watch::Receiver<Progress>,
+}
+
+/// Why a waiter waits no longer.
+pub(crate) enum Waited {
+    Over(Progress, Presence),
+    /// It has waited long enough and runs the body beside the first leader.
+    Lead(Lead),
+}
+
+impl Waiter {
+    /// Waits until the flight is over, or until `lock_timeout` after `arrived` *and* after the last body that was begun: so
+    /// one more body at most is begun per `lock_timeout`, however many wait.
+    pub(crate) async fn wait(mut self, arrived: Instant, lock_timeout: Duration) -> Waited {
+        let mut patience = arrived + lock_timeout;
+        loop {
+            let ended = async {
+                let over = self.progress.wait_for(|progress| !matches!(progress, Progress::Flying)).await;
+                // The sender lives in the flight, which this waiter holds.
+                over.map_or(Progress::Abandoned, |progress| progress.clone())
+            };
+            // Without a runtime there is no timer; then the leader alone decides.
+            let ended = if tokio::runtime::Handle::try_current().is_ok() {
+                timeout_at(patience, ended).await.ok()
+            } else {
+                Some(ended.await)
+            };
+            match ended {
+                Some(progress) => return Waited::Over(progress, self.presence),
+                None => match self.relieve(lock_timeout) {
+                    Ok(()) => return Waited::Lead(Lead { presence: Some(self.presence), flight: self.flight }),
+                    Err(later) => patience = later,
+                },
+            }
+        }
+    }
+
+    /// Becomes a leader beside those there are, unless one has begun too recently.
+    fn relieve(&self, lock_timeout: Duration) -> Result<(), Instant> {
+        let _shard = self.presence.flights.shard(&self.presence.key);
+        let mut leaders = lock(&self.flight.leaders);
+        let now = Instant::now();
+        let due = leaders.last_began + lock_timeout;
+        if due > now || leaders.count == 0 {
+            return Err(due.max(now + Duration::from_millis(1)));
+        }
+        *leaders = Leaders { count: leaders.count + 1, last_began: now };
+        Ok(())
+    }
+}
+
+/// A panic while a lock is held leaves nothing half done here, so poison is ignored.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,266 @@
+//! How arguments become the text an entry is known by.
+//!
+//! **Key text** is the same in every process, build and platform, and two values of one type that differ never share
+//! one. It is readable, because it is what `redis-cli` shows:
+//!
+//! | key | text |
+//! |---|---|
+//! | no parts, `&()` by hand | `default-cache-key` |
+//! | one part | its canonical JSON: `42`, `1.0`, `true`, `null`, `{"page":3}`, … |
+//! | one part that is a string | the string itself: `en`; quoted where it could be taken for something else: `"42"`, `"null"`, `""` |
+//! | several parts, a tuple by hand | a JSON array without spaces: `[42,"en"]` |
+//! | [`Hashed`], `#[cache_key(hash)]` | `#` and 43 characters of base64url, in an array too: `[#…,7]` |
+//! | a text over 512 bytes | the same digest, of the whole text |
+//!
+//! A string that stands alone is quoted if it is empty, is the text of a JSON number, `true`, `false`, `null` or
+//! `default-cache-key`, begins with one of `[ { " #`, or holds a control character. Characters and the names of unit
+//! variants are strings.
+//!
+//! # Canonical JSON
+//! Numbers in their shortest form that reads back as the same number (`1.0` and `-0.0` keep their point and sign),
+//! strings with as few escapes as JSON allows, no spaces, the fields of a struct as declared, the entries of a map
+//! sorted by the text of their keys, enums as serde writes them by default. Where JSON would merge two values there is a
+//! form that is not JSON and so meets no other:
+//!
+//! | value | text |
+//! |---|---|
+//! | `Some(None)` | `{some:null}`, and `{some:{some:null}}` one level up |
+//! | `()` and unit structs | `{unit}` |
+//! | byte strings (`serialize_bytes`) | `{bytes:AQID}`, base64url |
+//! | keys of maps that are not strings | as they are: `{1:"a"}` |
+//!
+//! # What has no key text
+//! NaN, infinities, a `Serialize` that fails and values nested deeper than 128 levels: a [`KeyError`], and the call goes
+//! past the cache. What a type's own `Serialize` hides cannot be told apart either: skipped fields, the variants of an
+//! `untagged` enum that hold the same content. And what it leaves to chance gives texts by chance: a `HashSet` is
+//! written in the order in which it iterates, so two equal sets may have two texts (and be loaded twice); use a
+//! `BTreeSet`. A `HashMap` is fine.
+
+mod canonical;
+mod compound;
+mod digest;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Borrow, fmt};
+
+use serde::{Serialize, Serializer};
+
+use self::{canonical::Canonical, digest::write_digest, text::Buffer};
+
+/// The text of a key without parts.
+const DEFAULT_KEY: &str = "default-cache-key";
+
+/// Texts longer than this, in bytes, become a digest.
+const MAX_LEN: usize = 512;
+
+/// The key text of one entry, at most 512 bytes.
+///
+/// `Debug` shows its length only: a key may hold what does not belong in a log.
+///
+/// ```
+/// use cache_core::key::KeyText;
+///
+/// assert_eq!(KeyText::of(&42, None)?.as_str(), "42");
+/// assert_eq!(KeyText::of("en", None)?.as_str(), "en");
+/// assert_eq!(KeyText::of(&(42, "en"), None)?.as_str(), r#"[42,"en"]"#);
+/// assert_eq!(KeyText::of(&(), None)?.as_str(), "default-cache-key");
+/// # Ok::<(), cache_core::KeyError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyText(Buffer);
+
+impl KeyText {
+    /// The text of a key given by hand: a tuple is several parts, `&()` none, anything else one.
+    ///
+    /// It is the text [`from_parts`](Self::from_parts) gives for the same parts.
+    ///
+    /// # Errors
+    /// The key has no canonical text; see the [module](self).
+    pub fn of<K: Serialize + ?Sized>(key: &K, secret: Option<&KeySecret>) -> Result<Self, KeyError> {
+        let mut text = Buffer::default();
+        let writer = Canonical::root(&mut text, secret);
+        key.serialize(if is_tuple::<K>() { writer.spread() } else { writer })?;
+        Ok(Self::finish(text, secret))
+    }
+
+    /// The text of a key that is written part by part; `parts` is their number.
+    ///
+    /// Without parts it is `default-cache-key`, and `write` is not called.
+    ///
+    /// # Errors
+    /// A part has no canonical text, or `write` wrote another number of parts.
+    pub fn from_parts(
+        parts: usize,
+        secret: Option<&KeySecret>,
+        write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
+    ) -> Result<Self, KeyError> {
+        let mut text = Buffer::default();
+        if parts == 0 {
+            text.push_str(DEFAULT_KEY);
+            return Ok(Self(text));
+        }
+        let mut writer = KeyWriter { text: &mut text, secret, parts, written: 0 };
+        write(&mut writer)?;
+        if writer.written != parts {
+            return Err(Fault::Parts.into());
+        }
+        if parts > 1 {
+            text.push_str("]");
+        }
+        Ok(Self::finish(text, secret))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    fn finish(mut text: Buffer, secret: Option<&KeySecret>) -> Self {
+        if text.len() > MAX_LEN {
+            write_digest(&mut text, 0, secret);
+        }
+        Self(text)
+    }
+}
+
+// Equality and hash are those of the text, so that a table of key texts can be asked with a `&str`.
+impl Borrow<str> for KeyText {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for KeyText {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyText({} bytes)", self.0.len())
+    }
+}
+
+/// Whether `K` is spelt as a tuple.
+///
+/// To a serializer `(x,)` and `[x]` are the same, but the first is one part, `x`, and the second one part that is an
+/// array. Nothing else hangs on this: of longer tuples the parts and the array of them have one text.
+fn is_tuple<K: ?Sized>() -> bool {
+    let name = std::any::type_name::<K>();
+    name.trim_start_matches("&mut ").trim_start_matches('&').starts_with('(')
+}
+
+/// Takes the parts of a key one by one; see [`KeyText::from_parts`].
+#[derive(Debug)]
+pub struct KeyWriter<'a> {
+    text: &'a mut Buffer,
+    secret: Option<&'a KeySecret>,
+    parts: usize,
+    written: usize,
+}
+
+impl KeyWriter<'_> {
+    /// Writes the next part.
+    ///
+    /// # Errors
+    /// It has no canonical text.
+    pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
+        self.written += 1;
+        if self.parts == 1 {
+            return part.serialize(Canonical::root(self.text, self.secret));
+        }
+        self.text.push_str(if self.written == 1 { "[" } else { "," });
+        part.serialize(Canonical::nested(self.text, self.secret))
+    }
+
+    /// Writes the digest of the next part in its place, as [`Hashed`] does.
+    ///
+    /// # Errors
+    /// It has no canonical text.
+    pub fn hashed<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
+        self.part(&Hashed(part))
+    }
+}
+
+/// A key, or a part of one, that is stored as a digest: the same as `#[cache_key(hash)]`, for keys given by hand.
+///
+/// For secrets (a session token) and for what is long. Set `key_secret` on the manager where the values could be
+/// guessed: without it anybody can compute the digest of a guess.
+///
+/// ```
+/// use cache_core::{Hashed, key::KeyText};
+///
+/// let text = KeyText::of(&(1, Hashed("a session token")), None)?;
+/// assert!(text.as_str().starts_with("[1,#"));
+/// # Ok::<(), cache_core::KeyError>(())
+/// ```
+///
+/// Serialised by anything but a key it is the value itself. `Debug` does not show it.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hashed<T>(pub T);
+
+impl<T> Hashed<T> {
+    /// By this name of a newtype struct the key serializer knows it; no other type has it.
+    const NAME: &'static str = "cache_core::Hashed#";
+}
+
+impl<T: Serialize> Serialize for Hashed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct(Self::NAME, &self.0)
+    }
+}
+
+impl<T> fmt::Debug for Hashed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hashed(..)")
+    }
+}
+
+/// The secret that keys the digests, so that a stored key cannot be found by hashing guesses.
+///
+/// Services that share entries share the secret. `Debug` does not show it.
+#[derive(Clone)]
+pub struct KeySecret([u8; 32]);
+
+impl KeySecret {
+    /// A secret from any bytes: a random file, an environment variable. It is no better than they are.
+    #[must_use]
+    pub fn new(bytes: impl AsRef<[u8]>) -> Self {
+        Self(blake3::derive_key("cache-core 2026-11-30 key texts", bytes.as_ref()))
+    }
+}
+
+impl fmt::Debug for KeySecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeySecret(..)")
+    }
+}
+
+/// Why a key has no text. It never shows the key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct KeyError(#[from] Fault);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum Fault {
+    #[error("the key holds NaN or an infinity, which has no text of its own: use an integer, a string or an option")]
+    NotFinite,
+    #[error("the key is nested deeper than 128 levels: use the part of it that tells entries apart")]
+    TooDeep,
+    #[error("the `Serialize` of the key failed: use a key that can always be serialised")]
+    Refused,
+    #[error("the key was announced with another number of parts: write as many as were announced")]
+    Parts,
+}
+
+impl serde::ser::Error for KeyError {
+    // The message is dropped: it may quote the value.
+    fn custom<T: fmt::Display>(_message: T) -> Self {
+        Fault::Refused.into()
+    }
+}

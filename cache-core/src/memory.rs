@@ -1,0 +1,148 @@
+//! The store in this process: moka, with deadlines of our own on top.
+//!
+//! moka bounds the number of entries and gives memory back. Whether an entry *counts* is decided here, by the epoch and
+//! the deadline it carries: the epoch makes clearing a single increment, and the deadline follows a clock that tests can
+//! move.
+
+use std::{
+    any::Any,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use moka::{Expiry, notification::RemovalCause};
+
+use crate::{
+    clock::{Clock, NEVER, Nanos, nanos},
+    stats::Counters,
+};
+
+/// A value in this process with what decides whether it still counts.
+pub(crate) struct Held<T: ?Sized = dyn Any + Send + Sync> {
+    epoch: u64,
+    ttl: Option<Duration>,
+    expires_at: Nanos,
+    /// The last hit; only kept where a cache has a `time_to_idle`.
+    used_at: AtomicU64,
+    value: T,
+}
+
+impl Held {
+    /// A value that was computed in `epoch` and counts for `ttl` from now on.
+    pub(crate) fn new<V: Send + Sync + 'static>(value: V, epoch: u64, ttl: Option<Duration>, clock: &Clock) -> Arc<Self> {
+        let now = clock.now();
+        let expires_at = ttl.map_or(NEVER, |ttl| now.saturating_add(nanos(ttl)));
+        Arc::new(Held { epoch, ttl, expires_at, used_at: AtomicU64::new(now), value })
+    }
+
+    /// The value, if it is a `V`.
+    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
+        self.value.downcast_ref()
+    }
+
+    /// Whether the value counts in `epoch` and at this time.
+    pub(crate) fn counts(&self, epoch: u64, clock: &Clock) -> bool {
+        self.epoch == epoch && (self.expires_at == NEVER || clock.now() < self.expires_at)
+    }
+}
+
+/// The bounded store of one cache.
+pub(crate) struct Memory {
+    entries: moka::sync::Cache<Box<str>, Arc<Held>>,
+    time_to_idle: Option<Nanos>,
+    clock: Clock,
+}
+
+impl Memory {
+    pub(crate) fn new(
+        max_capacity: u64,
+        time_to_idle: Option<Duration>,
+        clock: Clock,
+        counters: Arc<Counters>,
+    ) -> Self {
+        let mut builder = moka::sync::Cache::builder()
+            .max_capacity(max_capacity)
+            .expire_after(Deadline)
+            .eviction_listener(move |_key, _held, cause| {
+                if cause == RemovalCause::Size {
+                    counters.evictions.one();
+                }
+            });
+        if let Some(idle) = time_to_idle {
+            builder = builder.time_to_idle(idle);
+        }
+        Self { entries: builder.build(), time_to_idle: time_to_idle.map(nanos), clock }
+    }
+
+    /// The entry of `key`, if it counts.
+    pub(crate) fn get(&self, key: &str, epoch: u64) -> Option<Arc<Held>> {
+        let held = self.entries.get(key)?;
+        if !held.counts(epoch, &self.clock) {
+            return None;
+        }
+        if let Some(idle) = self.time_to_idle {
+            let now = self.clock.now();
+            if now.saturating_sub(held.used_at.load(Ordering::Relaxed)) >= idle {
+                return None;
+            }
+            held.used_at.store(now, Ordering::Relaxed);
+        }
+        Some(held)
+    }
+
+    pub(crate) fn insert(&self, key: &str, held: Arc<Held>) {
+        self.entries.insert(key.into(), held);
+    }
+
+    /// Takes the entry out; it is the caller's to drop, outside of any lock.
+    pub(crate) fn remove(&self, key: &str) -> Option<Arc<Held>> {
+        self.entries.remove(key)
+    }
+
+    /// Gives back the memory of entries whose epoch is over.
+    pub(crate) fn clear(&self) {
+        self.entries.invalidate_all();
+    }
+
+    /// The keys of the entries that count.
+    pub(crate) fn keys(&self, epoch: u64) -> impl Iterator<Item = Arc<Box<str>>> {
+        self.entries.iter().filter(move |(_, held)| held.counts(epoch, &self.clock)).map(|(key, _)| key)
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> u64 {
+        // The count lags behind until moka's pending work is done.
+        self.entries.run_pending_tasks();
+        self.entries.entry_count()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").field("entries", &self.entries.entry_count()).finish_non_exhaustive()
+    }
+}
+
+/// When moka may drop an entry by itself.
+struct Deadline;
+
+impl Expiry<Box<str>, Arc<Held>> for Deadline {
+    fn expire_after_create(&self, _key: &Box<str>, held: &Arc<Held>, _now: Instant) -> Option<Duration> {
+        held.ttl
+    }
+
+    // The default keeps the deadline of the value that was replaced.
+    fn expire_after_update(
+        &self,
+        _key: &Box<str>,
+        held: &Arc<Held>,
+        _now: Instant,
+        _left: Option<Duration>,
+    ) -> Option<Duration> {
+        held.ttl
+    }
+}

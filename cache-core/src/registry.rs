@@ -1,0 +1,228 @@
+//! What the annotated functions of a program say about their caches, and whether it fits.
+//!
+//! Every attribute leaves a [`Registration`] in a list that the linker collects, so that a program can be checked before a
+//! function is called. A registration is a few words of read-only data and a function that is called by [`check`] alone.
+
+// For generated code, which is documented where it is generated.
+#![allow(missing_docs, missing_debug_implementations)]
+
+use std::{any::type_name, collections::BTreeMap, fmt};
+
+use crate::{
+    config::CacheConfig,
+    site::{Attribute, Site},
+    value::{HIDDEN, ValueType},
+};
+
+/// One attribute on one function.
+#[derive(Debug)]
+pub struct Registration {
+    pub site: &'static Site,
+    /// Whether the function names its manager; then it is checked when it is called.
+    pub managed: bool,
+    pub line: u32,
+    pub types: fn() -> Types,
+}
+
+inventory::collect!(Registration);
+
+/// The types an attribute stands for, as far as they could be named where the linker looks.
+#[derive(Debug)]
+pub struct Types {
+    pub value: Option<ValueType>,
+    pub key: Option<Vec<KeyPart>>,
+}
+
+/// The type of one part of a key. Two parts are the same if they write the same texts: references do not matter, nor does
+/// the width of an integer, nor who owns a string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPart(Option<String>);
+
+impl KeyPart {
+    pub fn of<T: ?Sized + 'static>() -> Self {
+        let name = type_name::<T>();
+        if name.contains(HIDDEN) { Self::unknown() } else { Self(Some(plain_name(name))) }
+    }
+
+    pub fn hashed() -> Self {
+        Self(Some("a digest".to_owned()))
+    }
+
+    pub fn unknown() -> Self {
+        Self(None)
+    }
+
+    fn fits(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for KeyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_deref().unwrap_or("_"))
+    }
+}
+
+/// A type's name without what does not show in a key text.
+///
+/// Input: `core::option::Option<&alloc::string::String>`. Output: `Option<str>`.
+fn plain_name(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    let mut word = String::new();
+    for c in name.chars().chain([' ']) {
+        if c.is_alphanumeric() || c == '_' || c == ':' {
+            word.push(c);
+            continue;
+        }
+        let last = word.rsplit("::").next().unwrap_or_default();
+        plain.push_str(match last {
+            "String" => "str",
+            "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "integer",
+            "f32" | "f64" => "float",
+            // Other types keep their path: two types of one name are two types.
+            "Option" | "Vec" => last,
+            _ => &word,
+        });
+        word.clear();
+        if c != '&' {
+            plain.push(c);
+        }
+    }
+    let mut plain = plain.replace("mut ", "").trim().to_owned();
+    for owner in ["alloc::boxed::Box", "alloc::sync::Arc", "alloc::rc::Rc", "alloc::borrow::Cow"] {
+        plain = plain.replace(&format!("{owner}<str>"), "str");
+    }
+    plain
+}
+
+/// Something about the caches of a program that is likely a mistake. `Display` is the sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning(String);
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) errors: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// One function's use of a cache.
+struct Use {
+    site: &'static Site,
+    place: String,
+    types: Types,
+}
+
+/// Holds all registrations against a configuration.
+pub(crate) fn check(named: &BTreeMap<String, CacheConfig>, defaults: &CacheConfig) -> Report {
+    let mut uses: BTreeMap<&str, Vec<Use>> = BTreeMap::new();
+    for registration in inventory::iter::<Registration> {
+        if !registration.managed {
+            let site = registration.site;
+            uses.entry(site.cache()).or_default().push(Use {
+                site,
+                place: format!("`{}` (line {})", site.function(), registration.line),
+                types: (registration.types)(),
+            });
+        }
+    }
+    let mut report = Report::default();
+    for (cache, uses) in &mut uses {
+        // The linker's order is not the program's; two runs are to say the same.
+        uses.sort_by(|one, other| one.place.cmp(&other.place));
+        check_values(cache, uses, named.get(*cache), defaults, &mut report);
+        check_keys(cache, uses, &mut report);
+    }
+    check_names(&uses, named, &mut report);
+    report
+}
+
+fn check_values(cache: &str, uses: &[Use], own: Option<&CacheConfig>, defaults: &CacheConfig, report: &mut Report) {
+    let Ok(config) = CacheConfig::resolve(own, defaults, cache) else { return };
+    let declared = config.value_type.map(|value| ("its `value_type`".to_owned(), value));
+    let found = uses.iter().filter_map(|user| Some((user.place.clone(), user.types.value?)));
+    let mut types = declared.into_iter().chain(found);
+    let Some((first, value)) = types.next() else { return };
+    for (place, other) in types {
+        if other != value {
+            report.errors.push(format!(
+                "cache `{cache}` has two value types: {first} says `{}`, {place} says `{}`; use one type, or two caches",
+                value.name(),
+                other.name()
+            ));
+        }
+    }
+    if config.backend().is_some() {
+        for user in uses {
+            if let Some(value) = user.types.value.filter(ValueType::is_not_serializable) {
+                report.errors.push(format!(
+                    "cache `{cache}` is on a backend, and {} returns `{}`, which cannot be stored there; derive `Serialize` and `Deserialize` for it, or keep the cache in memory",
+                    user.place,
+                    value.name()
+                ));
+            }
+        }
+    }
+}
+
+fn check_keys(cache: &str, uses: &[Use], report: &mut Report) {
+    let stored: Vec<_> = uses.iter().filter(|user| user.site.attribute().stores()).collect();
+    // Where a key is not known, anything may fit.
+    if stored.is_empty() || stored.iter().any(|user| user.types.key.is_none()) {
+        return;
+    }
+    for user in uses.iter().filter(|user| user.site.attribute() == Attribute::Invalidate) {
+        let Some(key) = &user.types.key else { continue };
+        let fits = |reader: &&Use| {
+            reader.types.key.as_ref().is_some_and(|parts| {
+                parts.len() == key.len() && parts.iter().zip(key).all(|(one, other)| one.fits(other))
+            })
+        };
+        if !stored.iter().any(fits) {
+            let readers: Vec<_> = stored.iter().map(|reader| describe(reader)).collect();
+            report.warnings.push(Warning(format!(
+                "{} never finds what it is to invalidate: in cache `{cache}` no reader has a key of that shape, only {}; mark the same parts with `#[cache_key]`, in the same order, or write `key = …`",
+                describe(user),
+                readers.join(", ")
+            )));
+        }
+    }
+}
+
+fn describe(user: &Use) -> String {
+    let parts: Vec<_> = user.types.key.iter().flatten().map(ToString::to_string).collect();
+    format!("{} with key ({})", user.place, parts.join(", "))
+}
+
+fn check_names(uses: &BTreeMap<&str, Vec<Use>>, named: &BTreeMap<String, CacheConfig>, report: &mut Report) {
+    for name in named.keys().filter(|name| !uses.contains_key(name.as_str())) {
+        let near = nearest(name, uses.keys().copied()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        report.warnings.push(Warning(format!("cache `{name}` is configured, but no function names it{near}")));
+    }
+    for (cache, uses) in uses.iter().filter(|(cache, _)| !named.contains_key(**cache)) {
+        if let Some(near) = nearest(cache, named.keys().map(String::as_str)) {
+            report.warnings.push(Warning(format!(
+                "cache `{cache}` of {} is not configured and gets the defaults; did you mean `{near}`?",
+                uses[0].place
+            )));
+        }
+    }
+}
+
+/// The name that `name` may have been meant to be.
+fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.len() / 3).max(1);
+    candidates
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
+}

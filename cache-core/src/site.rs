@@ -1,0 +1,76 @@
+//! One attribute in the source: what is looked up once and then known.
+
+// For generated code, which is documented where it is generated.
+#![allow(missing_docs, missing_debug_implementations)]
+
+use std::sync::{Arc, OnceLock};
+
+use tracing::warn;
+
+use crate::{
+    cache::CacheInner,
+    manager::CacheManager,
+};
+
+/// Which attribute it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    Result,
+    Put,
+    Invalidate,
+    InvalidateAll,
+}
+
+impl Attribute {
+    pub(crate) fn stores(self) -> bool {
+        matches!(self, Self::Result | Self::Put)
+    }
+}
+
+/// One attribute on one function. A `static` in the function's body.
+#[derive(Debug)]
+pub struct Site {
+    attribute: Attribute,
+    cache: &'static str,
+    function: &'static str,
+    /// The cache of the process-wide manager.
+    resolved: OnceLock<Option<Arc<CacheInner>>>,
+}
+
+impl Site {
+    pub const fn new(attribute: Attribute, cache: &'static str, function: &'static str) -> Self {
+        Self { attribute, cache, function, resolved: OnceLock::new() }
+    }
+
+    pub(crate) const fn attribute(&self) -> Attribute {
+        self.attribute
+    }
+
+    pub(crate) const fn cache(&self) -> &'static str {
+        self.cache
+    }
+
+    pub(crate) const fn function(&self) -> &'static str {
+        self.function
+    }
+
+    /// The cache the attribute names. `None` if it cannot be made: then the function runs as if it were not annotated.
+    pub(crate) fn resolve(&'static self, manager: Option<&CacheManager>) -> Option<Arc<CacheInner>> {
+        match manager {
+            Some(manager) => self.find(manager),
+            None => self
+                .resolved
+                .get_or_init(|| {
+                    self.find(CacheManager::global_for(|| format!("`{}` was called before any was installed", self.function)))
+                })
+                .clone(),
+        }
+    }
+
+    fn find(&self, manager: &CacheManager) -> Option<Arc<CacheInner>> {
+        manager
+            .inner(self.cache)
+            .inspect_err(|error| warn!(%error, function = self.function, "the function runs without its cache"))
+            .ok()
+    }
+}

@@ -1,0 +1,126 @@
+//! What a cache counts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The counters of one cache since its manager was built.
+///
+/// Every call of an annotated function, and every call that looks something up by hand, has exactly one outcome:
+/// `hits + misses + coalesced + bypasses` is the number of calls.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// let manager = cache_core::CacheManager::builder().build()?;
+/// let squares = manager.cache::<u64>("squares")?;
+/// squares.get_or_load(&7, async { 49 }).await;
+/// squares.get_or_load(&7, async { 49 }).await;
+/// let stats = squares.stats();
+/// assert_eq!((stats.misses, stats.hits, stats.loads), (1, 1, 1));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// Calls answered from the cache.
+    pub hits: u64,
+    /// Calls that found nothing and ran the function (or, by hand, returned nothing).
+    pub misses: u64,
+    /// Calls that waited for somebody else's load, however they got their value in the end.
+    pub coalesced: u64,
+    /// Calls that went past the cache: a false `condition`, a disabled cache, a key without canonical form, a value
+    /// type that is not the cache's.
+    pub bypasses: u64,
+    /// Entries found that an invalidation of the whole cache had ended: each was a miss.
+    pub stale: u64,
+    /// Functions run to fill the cache, failed ones too.
+    pub loads: u64,
+    /// Functions run to fill the cache that returned `Err`.
+    pub load_failures: u64,
+    /// Values stored.
+    pub stores: u64,
+    /// Values not stored because an invalidation came in between.
+    pub stores_refused: u64,
+    /// Values not stored because the backend or the codec failed.
+    pub store_failures: u64,
+    /// Invalidations carried out, of single entries and of the whole cache.
+    pub invalidations: u64,
+    /// Entries found that could not be used: damaged, of another type or version. Each was a miss.
+    pub decode_failures: u64,
+    /// Requests the backend did not answer well.
+    pub backend_errors: u64,
+    /// Entries that left memory because the cache was full.
+    pub evictions: u64,
+    /// Invalidations that failed and are not made good yet.
+    pub pending_invalidations: u64,
+    /// Entries in memory now; 0 for a cache that is only in a backend.
+    pub entries: u64,
+    /// Hits answered in this process.
+    pub memory_hits: u64,
+    /// Hits answered by the backend.
+    pub backend_hits: u64,
+}
+
+/// The living counters behind [`CacheStats`].
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) memory_hits: Counter,
+    pub(crate) backend_hits: Counter,
+    pub(crate) misses: Counter,
+    pub(crate) coalesced: Counter,
+    pub(crate) bypasses: Counter,
+    pub(crate) stale: Counter,
+    pub(crate) loads: Counter,
+    pub(crate) load_failures: Counter,
+    pub(crate) stores: Counter,
+    pub(crate) stores_refused: Counter,
+    pub(crate) store_failures: Counter,
+    pub(crate) invalidations: Counter,
+    pub(crate) decode_failures: Counter,
+    pub(crate) backend_errors: Counter,
+    pub(crate) evictions: Counter,
+    pub(crate) pending_invalidations: Counter,
+}
+
+impl Counters {
+    /// The counters as they stand; each is exact, the set is not one snapshot.
+    pub(crate) fn snapshot(&self, entries: u64) -> CacheStats {
+        let (memory_hits, backend_hits) = (self.memory_hits.get(), self.backend_hits.get());
+        CacheStats {
+            hits: memory_hits + backend_hits,
+            misses: self.misses.get(),
+            coalesced: self.coalesced.get(),
+            bypasses: self.bypasses.get(),
+            stale: self.stale.get(),
+            loads: self.loads.get(),
+            load_failures: self.load_failures.get(),
+            stores: self.stores.get(),
+            stores_refused: self.stores_refused.get(),
+            store_failures: self.store_failures.get(),
+            invalidations: self.invalidations.get(),
+            decode_failures: self.decode_failures.get(),
+            backend_errors: self.backend_errors.get(),
+            evictions: self.evictions.get(),
+            pending_invalidations: self.pending_invalidations.get(),
+            entries,
+            memory_hits,
+            backend_hits,
+        }
+    }
+}
+
+/// A number that is counted up from many threads.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, n: u64) {
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn one(&self) {
+        self.add(1);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,333 @@
+//! What a function returns, decided by its type.
+//!
+//! The attributes see tokens; whether `Lookup<User>` is a `Result`, whether its value can be serialised, whether its error
+//! can be cloned, only the compiler knows. [`returns!`](crate::__private::returns) asks it by method resolution: a trait
+//! implemented for `&Probe<specific>` is found before one for `Probe<anything>` when the receiver is `&&Probe`. In a generic
+//! function that sees the bounds in scope, no more.
+
+// For generated code, which is documented where it is generated.
+#![allow(missing_docs, missing_debug_implementations)]
+
+use std::{
+    any::{Any, TypeId, type_name},
+    fmt,
+    marker::PhantomData,
+    sync::Arc,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{codec::ValueForm, flight::SharedError};
+
+/// How to see the value in what a function returned, and how to return a value that was not computed.
+pub trait Outcome<R>: Copy {
+    /// The value: `T` of `Result<T, E>`, else the return type itself.
+    type Value;
+
+    /// The value, if the function succeeded.
+    fn value(returned: &R) -> Option<&Self::Value>;
+
+    /// The function's result that holds this value.
+    fn success(value: Self::Value) -> R;
+}
+
+/// The function returns a `Result`.
+pub struct IsResult<T, E>(PhantomData<fn() -> (T, E)>);
+
+/// The function returns a plain value.
+pub struct IsPlain<R>(PhantomData<fn() -> R>);
+
+impl<T, E> Outcome<Result<T, E>> for IsResult<T, E> {
+    type Value = T;
+
+    fn value(returned: &Result<T, E>) -> Option<&T> {
+        returned.as_ref().ok()
+    }
+
+    fn success(value: T) -> Result<T, E> {
+        Ok(value)
+    }
+}
+
+impl<R> Outcome<R> for IsPlain<R> {
+    type Value = R;
+
+    fn value(returned: &R) -> Option<&R> {
+        Some(returned)
+    }
+
+    fn success(value: R) -> R {
+        value
+    }
+}
+
+impl<T, E> IsResult<T, E> {
+    pub(crate) const NEW: Self = Self(PhantomData);
+
+    pub fn value_probe(self) -> Probe<T> {
+        Probe::NEW
+    }
+
+    pub fn error_probe(self) -> ErrorProbe<T, E> {
+        ErrorProbe(PhantomData)
+    }
+}
+
+impl<R> IsPlain<R> {
+    pub(crate) const NEW: Self = Self(PhantomData);
+
+    pub fn value_probe(self) -> Probe<R> {
+        Probe::NEW
+    }
+
+    pub fn error_probe(self) -> NoErrorProbe<R> {
+        NoErrorProbe(PhantomData)
+    }
+}
+
+impl<T, E> Clone for IsResult<T, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, E> Copy for IsResult<T, E> {}
+
+impl<R> Clone for IsPlain<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for IsPlain<R> {}
+
+/// A question about a type, to be asked with two borrows: `(&&Probe::<T>::NEW).question()`.
+pub struct Probe<T>(PhantomData<fn() -> T>);
+
+impl<T> Probe<T> {
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// A question about the error of a `Result`.
+pub struct ErrorProbe<T, E>(PhantomData<fn() -> (T, E)>);
+
+/// The same question where there is no error.
+pub struct NoErrorProbe<R>(PhantomData<fn() -> R>);
+
+pub trait OutcomeOfResult {
+    type Outcome;
+    fn outcome(&self) -> Self::Outcome;
+}
+
+impl<T, E> OutcomeOfResult for &Probe<Result<T, E>> {
+    type Outcome = IsResult<T, E>;
+    fn outcome(&self) -> Self::Outcome {
+        IsResult::NEW
+    }
+}
+
+pub trait OutcomeOfPlain {
+    type Outcome;
+    fn outcome(&self) -> Self::Outcome;
+}
+
+impl<R> OutcomeOfPlain for Probe<R> {
+    type Outcome = IsPlain<R>;
+    fn outcome(&self) -> Self::Outcome {
+        IsPlain::NEW
+    }
+}
+
+pub trait FormOfSerde<V> {
+    fn form(&self) -> Option<ValueForm<V>>;
+}
+
+impl<V: Serialize + DeserializeOwned + 'static> FormOfSerde<V> for &Probe<V> {
+    fn form(&self) -> Option<ValueForm<V>> {
+        Some(ValueForm::of())
+    }
+}
+
+pub trait FormOfAny<V> {
+    fn form(&self) -> Option<ValueForm<V>>;
+}
+
+impl<V> FormOfAny<V> for Probe<V> {
+    fn form(&self) -> Option<ValueForm<V>> {
+        None
+    }
+}
+
+pub trait NoneOfOption<V> {
+    fn is_none(&self) -> fn(&V) -> bool;
+}
+
+impl<T> NoneOfOption<Option<T>> for &Probe<Option<T>> {
+    fn is_none(&self) -> fn(&Option<T>) -> bool {
+        Option::is_none
+    }
+}
+
+pub trait NoneOfAny<V> {
+    fn is_none(&self) -> fn(&V) -> bool;
+}
+
+impl<V> NoneOfAny<V> for Probe<V> {
+    fn is_none(&self) -> fn(&V) -> bool {
+        |_| false
+    }
+}
+
+pub trait ShareClone<R> {
+    fn share(&self) -> Option<ShareError<R>>;
+}
+
+impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorProbe<T, E> {
+    fn share(&self) -> Option<ShareError<Result<T, E>>> {
+        Some(ShareError {
+            take: |returned| {
+                returned.as_ref().err().map(|error| Arc::new(error.clone()) as Arc<dyn Any + Send + Sync>)
+            },
+            give: |shared| shared.downcast_ref::<E>().map(|error| Err(error.clone())),
+        })
+    }
+}
+
+pub trait ShareAny<R> {
+    fn share(&self) -> Option<ShareError<R>>;
+}
+
+impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {
+    fn share(&self) -> Option<ShareError<Result<T, E>>> {
+        None
+    }
+}
+
+impl<R> ShareAny<R> for NoErrorProbe<R> {
+    fn share(&self) -> Option<ShareError<R>> {
+        None
+    }
+}
+
+/// The type behind a probe, unless part of it could not be named where this was called.
+pub fn value_type<V: 'static>(_probe: Probe<V>, serializable: bool) -> Option<ValueType> {
+    Some(ValueType::of::<V>(serializable)).filter(ValueType::is_named)
+}
+
+/// How an error gets from the function that failed to those who waited for it.
+pub struct ShareError<R> {
+    pub(crate) take: fn(&R) -> Option<SharedError>,
+    /// `None` where the error is of another type: functions that share a cache need not share their errors.
+    pub(crate) give: fn(&SharedError) -> Option<R>,
+}
+
+impl<R> Clone for ShareError<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for ShareError<R> {}
+
+/// What a cache has to know of its values beyond their type.
+pub(crate) struct ValueTraits<V> {
+    /// How a value is sent to a backend; `None`: it cannot be.
+    pub(crate) form: Option<ValueForm<V>>,
+    pub(crate) is_none: fn(&V) -> bool,
+}
+
+impl<V> Clone for ValueTraits<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for ValueTraits<V> {}
+
+/// All that was found out about a return type.
+pub struct Returns<R, O: Outcome<R>> {
+    pub(crate) value: ValueTraits<O::Value>,
+    pub(crate) share: Option<ShareError<R>>,
+    outcome: PhantomData<fn() -> O>,
+}
+
+impl<R, O: Outcome<R>> Returns<R, O> {
+    pub fn new(
+        _outcome: O,
+        form: Option<ValueForm<O::Value>>,
+        is_none: fn(&O::Value) -> bool,
+        share: Option<ShareError<R>>,
+    ) -> Self {
+        Self::with(ValueTraits { form, is_none }, share)
+    }
+
+    pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {
+        Self { value, share, outcome: PhantomData }
+    }
+
+    /// Has the compiler check that the name is of a cache of these values.
+    #[must_use]
+    pub fn names(self, _name: &crate::CacheName<O::Value>) -> Self {
+        self
+    }
+}
+
+impl<R, O: Outcome<R>> Clone for Returns<R, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R, O: Outcome<R>> Copy for Returns<R, O> {}
+
+/// What stands in the name of a type that could not be named where functions register themselves.
+pub const HIDDEN: &str = "__cache_hidden";
+
+/// The type of a cache's values.
+#[derive(Clone, Copy)]
+pub struct ValueType {
+    id: TypeId,
+    name: &'static str,
+    /// `None`: not known, because the type was only declared.
+    serializable: Option<bool>,
+}
+
+impl ValueType {
+    pub(crate) fn of<V: 'static>(serializable: bool) -> Self {
+        Self { id: TypeId::of::<V>(), name: type_name::<V>(), serializable: Some(serializable) }
+    }
+
+    pub(crate) fn declared<V: 'static>() -> Self {
+        Self { id: TypeId::of::<V>(), name: type_name::<V>(), serializable: None }
+    }
+
+    pub(crate) fn is<V: 'static>(&self) -> bool {
+        self.id == TypeId::of::<V>()
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it is known that values of this type cannot be sent to a backend.
+    pub(crate) fn is_not_serializable(&self) -> bool {
+        self.serializable == Some(false)
+    }
+
+    /// Whether all of the type could be named.
+    fn is_named(&self) -> bool {
+        !self.name.contains(HIDDEN)
+    }
+}
+
+impl PartialEq for ValueType {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl fmt::Debug for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
