@@ -96,4 +96,10 @@ pub enum CacheError {
         /// What the backend said.
         source: BackendError,
     },
+    /// The address of a backend is none. Nothing of the address is repeated: it may hold a password.
+    #[error("address of a backend: {reason}")]
+    BackendUrl {
+        /// What is wrong with it and what to write instead.
+        reason: String,
+    },
 }

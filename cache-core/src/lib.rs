@@ -19,6 +19,7 @@ mod random;
 mod registry;
 mod site;
 mod stats;
+pub mod testing;
 mod value;
 
 #[doc(hidden)]

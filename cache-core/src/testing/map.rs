@@ -1,0 +1,179 @@
+//! The smallest backend that keeps the contract.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::TestClock;
+use crate::backend::{BackendError, CacheBackend, CacheId, EntryId, Fence, FenceScope, Loaded, NewEntry, Token};
+use crate::clock::{NEVER, Nanos, nanos};
+
+/// A backend in this process, for tests. Clones are one store, as two processes share one.
+///
+/// ```
+/// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// let backend = MapBackend::new();
+/// let one = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+/// let other = CacheManager::builder().defaults(CacheConfig::on(backend)).build()?;
+/// one.cache("squares")?.insert(&7, 49_u64).await?;
+/// assert_eq!(other.cache::<u64>("squares")?.get(&7).await, Some(49));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MapBackend {
+    state: Arc<Mutex<State>>,
+    clock: TestClock,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: HashMap<String, (Bytes, Nanos)>,
+    stamps: HashMap<String, Token>,
+    caches: HashMap<String, CacheTokens>,
+}
+
+/// The tokens of one cache: its epoch, and a stamp that every change replaces.
+#[derive(Debug)]
+struct CacheTokens {
+    epoch: Token,
+    stamp: Token,
+}
+
+impl MapBackend {
+    /// An empty backend with a clock of its own.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The clock by which entries expire.
+    #[must_use]
+    pub fn clock(&self) -> &TestClock {
+        &self.clock
+    }
+
+    /// The names under which something is stored, in order, expired or not.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<_> = self.state().entries.keys().cloned().collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// Puts bytes under a name, as a foreign program might.
+    pub fn plant(&self, storage_key: &str, bytes: impl Into<Bytes>) {
+        self.state().entries.insert(storage_key.to_owned(), (bytes.into(), NEVER));
+    }
+
+    /// Forgets everything, tokens too, as a server does that restarts without its data.
+    pub fn lose(&self) {
+        *self.state() = State::default();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn expiry(&self, ttl: Option<Duration>) -> Nanos {
+        ttl.map_or(NEVER, |ttl| self.clock.clock().now().saturating_add(nanos(ttl)))
+    }
+}
+
+impl State {
+    fn tokens(&mut self, cache: &CacheId) -> &mut CacheTokens {
+        self.caches
+            .entry(cache.prefix().to_owned())
+            .or_insert_with(|| CacheTokens { epoch: Token::random(), stamp: Token::random() })
+    }
+
+    fn fence(&mut self, entry: EntryId<'_>) -> Fence {
+        let stamp = *self.stamps.entry(entry.storage_key()).or_insert_with(Token::random);
+        Fence { stamp, epoch: self.tokens(entry.cache()).epoch }
+    }
+
+    fn holds(&mut self, entry: EntryId<'_>, new: &NewEntry) -> bool {
+        let mut fence = self.fence(entry);
+        if new.scope == FenceScope::Cache {
+            fence.stamp = self.tokens(entry.cache()).stamp;
+        }
+        fence == new.fence
+    }
+
+    fn invalidate(&mut self, entry: EntryId<'_>) -> Option<(Bytes, Nanos)> {
+        self.stamps.insert(entry.storage_key(), Token::random());
+        self.tokens(entry.cache()).stamp = Token::random();
+        self.entries.remove(&entry.storage_key())
+    }
+}
+
+#[async_trait]
+impl CacheBackend for MapBackend {
+    async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
+        let now = self.clock.clock().now();
+        let mut state = self.state();
+        let fence = state.fence(entry);
+        let found = state.entries.get(&entry.storage_key()).filter(|(_, expiry)| now < *expiry);
+        Ok(Loaded { bytes: found.map(|(bytes, _)| bytes.clone()), fence: Some(fence) })
+    }
+
+    async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+        let expiry = self.expiry(new.ttl);
+        let mut state = self.state();
+        let holds = state.holds(entry, &new);
+        if holds {
+            state.entries.insert(entry.storage_key(), (new.bytes, expiry));
+        }
+        Ok(holds)
+    }
+
+    async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+        let expiry = self.expiry(new.ttl);
+        let mut state = self.state();
+        let holds = state.holds(entry, &new);
+        state.invalidate(entry);
+        if holds {
+            state.entries.insert(entry.storage_key(), (new.bytes, expiry));
+        }
+        Ok(holds)
+    }
+
+    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
+        let mut state = self.state();
+        let tokens = state.tokens(cache);
+        Ok(Some(Fence { stamp: tokens.stamp, epoch: tokens.epoch }))
+    }
+
+    async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
+        let now = self.clock.clock().now();
+        Ok(self.state().invalidate(entry).is_some_and(|(_, expiry)| now < expiry))
+    }
+
+    async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
+        let mut state = self.state();
+        state.tokens(cache).epoch = Token::random();
+        let prefix = format!("{}:", cache.prefix());
+        state.entries.retain(|key, _| !key.starts_with(&prefix));
+        Ok(())
+    }
+
+    async fn invalidate_if(
+        &self,
+        cache: &CacheId,
+        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+    ) -> Result<u64, BackendError> {
+        let prefix = format!("{}:", cache.prefix());
+        let mut state = self.state();
+        state.tokens(cache).stamp = Token::random();
+        state.stamps.retain(|key, _| !key.starts_with(&prefix));
+        let before = state.entries.len();
+        state.entries.retain(|key, _| !key.strip_prefix(&prefix).is_some_and(predicate));
+        Ok((before - state.entries.len()) as u64)
+    }
+}

@@ -1,0 +1,232 @@
+//! Every rule that takes more than one option to break; all mistakes are found in one go.
+
+use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Expr, GenericArgument, PathArguments, Type, TypeParamBound};
+
+use crate::{
+    args::{Args, Kind, OPTIONS, When},
+    fallback::Errors,
+    function::{Body, Function, Param, find, first_type, key_params, last_segment},
+};
+
+pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
+    for layer in layers {
+        options(layer, errors);
+    }
+    one_store(layers, errors);
+    for layer in layers.iter().filter(|layer| !layer.kind.stores()) {
+        invalidation(layer, layers, errors);
+    }
+    asynchronous(function, layers[0].kind, errors);
+    if let Some(store) = store(layers) {
+        returned_value(function, store.kind, errors);
+    }
+    names_before_patterns(params, layers, errors);
+}
+
+/// The layer that stores the function's value, if there is one.
+pub(crate) fn store(layers: &[Args]) -> Option<&Args> {
+    layers.iter().find(|layer| layer.kind.stores())
+}
+
+/// When an invalidation runs: an entry that the function is about to store must not be removed afterwards.
+pub(crate) fn when(layer: &Args, layers: &[Args]) -> When {
+    match &layer.when {
+        _ if fills_same_cache(layer, layers).is_some() => When::Before,
+        Some((when, _)) => *when,
+        None => When::Success,
+    }
+}
+
+fn fills_same_cache<'a>(layer: &Args, layers: &'a [Args]) -> Option<&'a Args> {
+    let cache = layer.cache.as_ref()?;
+    store(layers).filter(|store| store.cache.as_ref().is_some_and(|stored| stored.same(cache)))
+}
+
+fn options(layer: &Args, errors: &mut Errors) {
+    let attribute = layer.kind.name();
+    if !layer.given.iter().any(|name| name == "cache") {
+        errors.at_span(layer.span, format!("`{attribute}` needs a cache: write `cache = \"…\"`"));
+    }
+    for name in &layer.given {
+        let kinds = OPTIONS.iter().find(|(option, _)| name == option).map_or(&[][..], |(_, kinds)| kinds);
+        if kinds.contains(&layer.kind) {
+            continue;
+        }
+        if name == "key_with" && layer.kind == Kind::Result {
+            errors.at(
+                name,
+                "`key_with` takes the key from the value that `cache_result` is about to look for: write `key = …` over the arguments",
+            );
+            continue;
+        }
+        let owners: Vec<_> = kinds.iter().map(|kind| format!("`{}`", kind.name())).collect();
+        errors.at(
+            name,
+            format!("`{name}` is not an option of `{attribute}`: remove it here, it goes on {}", owners.join(" and ")),
+        );
+    }
+    if let (Some(_), Some(key_with)) = (&layer.key, &layer.key_with) {
+        errors.at(key_with, "`key` and `key_with` both say what the key is: keep one");
+    }
+    if let Some(Expr::Closure(closure)) = &layer.key_with
+        && closure.inputs.len() != 1
+    {
+        errors.at(closure, "`key_with` is given the value and nothing else: write `|value| …`");
+    }
+}
+
+fn one_store(layers: &[Args], errors: &mut Errors) {
+    let mut first: Option<Kind> = None;
+    for layer in layers.iter().filter(|layer| layer.kind.stores()) {
+        let name = layer.kind.name();
+        match first {
+            None => first = Some(layer.kind),
+            Some(kind) if kind == layer.kind => {
+                errors.at_span(layer.span, format!("a function has at most one `{name}`: remove one"));
+            }
+            Some(_) => errors.at_span(
+                layer.span,
+                "`cache_result` and `cache_put` exclude each other: keep `cache_result` to reuse what is stored, or `cache_put` to replace it at every call",
+            ),
+        }
+    }
+}
+
+fn invalidation(layer: &Args, layers: &[Args], errors: &mut Errors) {
+    if let Some((when, written)) = &layer.when
+        && *when != When::Before
+        && let Some(store) = fills_same_cache(layer, layers)
+    {
+        let stores = store.kind.name();
+        errors.at(
+            written,
+            format!("`{stores}` on this function fills the same cache, so this runs before the body: write `when = \"before\"` or leave `when` out"),
+        );
+        return;
+    }
+    if when(layer, layers) == When::Before {
+        for (name, given) in [("key_with", &layer.key_with), ("invalidate_if", &layer.invalidate_if)] {
+            if let Some(expr) = given {
+                errors.at(
+                    expr,
+                    format!("`{name}` looks at the value, and this invalidation runs before there is one: use the arguments, in `key` or `condition`"),
+                );
+            }
+        }
+    }
+}
+
+fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors) {
+    let (attribute, name) = (kind.name(), &function.sig.ident);
+    if let Body::None(semicolon) = &function.body {
+        errors.at(semicolon, format!("`{attribute}` needs a body to run: put it on the implementations of `{name}`"));
+    } else if function.form().is_none() {
+        // A function that returns a stream is told so at its return type; `async` would not help it.
+        if function.output().and_then(opaque).is_some_and(|ty| !is_future(ty)) && kind.stores() {
+            return;
+        }
+        errors.at(function.sig.fn_token, format!("`{attribute}` needs an async function: write `async fn {name}`"));
+    }
+}
+
+fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
+    let attribute = kind.name();
+    let nothing = format!(
+        "there is no value here for `{attribute}` to keep: return one, or remove the attribute (`cache_invalidate` goes with functions that only do something)"
+    );
+    let Some(output) = function.output() else {
+        errors.at(&function.sig.ident, nothing);
+        return;
+    };
+    let value = match last_segment(output) {
+        Some(segment) if segment.ident.to_string().ends_with("Result") => match first_type(segment) {
+            Some(value) => value,
+            None => return,
+        },
+        _ => output,
+    };
+    if let Some(ty) = opaque(value) {
+        if function.form().is_some() || !is_future(ty) {
+            errors.at(
+                ty,
+                format!("`{attribute}` cannot keep an `impl Trait`: return an owned value of a named type, a stream collected into a `Vec`"),
+            );
+        }
+    } else if matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty()) {
+        errors.at(output, nothing);
+    } else if let Some(ty) = if matches!(value, Type::Reference(_)) { Some(value) } else { find(value, &borrows) } {
+        errors.at(
+            ty,
+            format!("`{attribute}` cannot keep a borrowed value: return an owned one, such as `String`, `Vec<T>` or `Arc<T>`"),
+        );
+    }
+}
+
+/// The `impl Trait` in a type.
+pub(crate) fn opaque(ty: &Type) -> Option<&Type> {
+    find(ty, &|ty| matches!(ty, Type::ImplTrait(_)))
+}
+
+fn is_future(ty: &Type) -> bool {
+    let Type::ImplTrait(ty) = ty else { return false };
+    ty.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Future"),
+        _ => false,
+    })
+}
+
+/// Whether this type itself names a lifetime other than `'static`.
+fn borrows(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => reference.lifetime.as_ref().is_none_or(|lifetime| lifetime.ident != "static"),
+        Type::Path(path) => path.path.segments.iter().any(|segment| {
+            matches!(&segment.arguments, PathArguments::AngleBracketed(arguments) if arguments.args.iter().any(
+                |argument| matches!(argument, GenericArgument::Lifetime(lifetime) if lifetime.ident != "static")
+            ))
+        }),
+        _ => false,
+    }
+}
+
+/// The parameters of the key that have to be given a name of ours, since they are taken apart by a pattern.
+pub(crate) fn patterns_in_key<'a>(params: &'a [Param], layers: &[Args]) -> Vec<&'a Param> {
+    if layers.iter().any(Args::has_implicit_key) {
+        key_params(params).filter(|param| param.name().is_none()).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// The key is made of the whole argument, so what decides whether there is a key comes before the pattern takes it apart.
+fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors) {
+    let patterns: TokenStream = patterns_in_key(params, layers).iter().map(|param| param.pat.to_token_stream()).collect();
+    let mut bound = names(patterns);
+    bound.retain(|name| name != "mut" && name != "ref" && !name.to_string().starts_with(char::is_uppercase));
+    for layer in layers.iter().filter(|layer| layer.has_implicit_key()) {
+        for (option, expr) in [("condition", &layer.condition), ("manager", &layer.manager)] {
+            for name in names(expr.to_token_stream()).into_iter().filter(|name| bound.contains(name)) {
+                errors.at(
+                    &name,
+                    format!("`{name}` comes from a pattern whose argument is in the key, `{option}` cannot use it: say what the key is with `key = …`, or take the argument apart in the body"),
+                );
+            }
+        }
+    }
+}
+
+/// The identifiers in `tokens` that can be local names: not fields, methods or paths.
+fn names(tokens: TokenStream) -> Vec<Ident> {
+    let mut names = Vec::new();
+    let mut after_dot = false;
+    for tree in tokens {
+        match &tree {
+            TokenTree::Ident(ident) if !after_dot => names.push(ident.clone()),
+            TokenTree::Group(group) => names.extend(self::names(group.stream())),
+            _ => {}
+        }
+        after_dot = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.' && punct.spacing() == Spacing::Alone);
+    }
+    names
+}

@@ -1,0 +1,485 @@
+//! The code that the attributes of one function become: layers around the body, each a call of one function of
+//! `cache_core::__private`.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::{Expr, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
+
+use crate::{
+    args::{Args, CacheRef, Kind, Time, When},
+    check::{opaque, patterns_in_key, when},
+    function::{Body, Form, Function, Mark, Param, key_params, last_segment},
+    types::Naming,
+};
+
+/// What the layers of one function share.
+struct Expansion<'a> {
+    function: &'a Function,
+    params: &'a [Param],
+    /// From the outermost to the innermost.
+    layers: &'a [Args],
+    /// The path of `cache_core::__private`.
+    private: TokenStream,
+    krate: Option<&'a Path>,
+    /// Hygienic, shown at the return type.
+    span: Span,
+}
+
+// Input:
+//     #[cache_result(cache = "product", ttl = "30s")]
+//     async fn product(&self, #[cache_key] id: u64, trace: &Trace) -> Ret { body }
+//
+// Output:
+//     async fn product(&self, id: u64, trace: &Trace) -> Ret {
+//         let site_0 = { static __CACHE_SITE: Site = …; …; &__CACHE_SITE };
+//         let returns = returns!(Ret);
+//         let plan_0 = Plan::keyed(site_0, None, true, 1, |writer: &mut KeyWriter<'_>| { … id … });
+//         let options_0 = LoadOptions { ttl: Some(…), lock_timeout: None };
+//         let body = pin!(async move {
+//             if let Some(returned) = None::<Ret> { return returned; }
+//             { body }
+//         });
+//         load(plan_0, returns, options_0, always, unlimited, body).await
+//     }
+pub(crate) fn expand(mut function: Function, params: &[Param], form: &Form, mut layers: Vec<Args>) -> TokenStream {
+    // The order on one function is fixed, whatever order the attributes are written in.
+    layers.sort_by_key(|layer| match layer.kind {
+        Kind::InvalidateAll => 0,
+        Kind::Invalidate => 1,
+        Kind::Result | Kind::Put => 2,
+    });
+    let patterns = patterns_in_key(params, &layers);
+    let mut unpack = TokenStream::new();
+    for param in &patterns {
+        let name = format_ident!("arg_{}", param.index, span = hygienic(param.pat.span()));
+        let pat = &param.pat;
+        if !matches!(pat, syn::Pat::Wild(_)) {
+            unpack.extend(quote_spanned!(hygienic(pat.span())=> let #pat = #name;));
+        }
+        function.rename_input(param.index, &name);
+    }
+
+    let krate = layers.iter().find_map(|layer| layer.krate.as_ref());
+    let span = match &function.sig.output {
+        ReturnType::Type(_, ty) => hygienic(ty.span()),
+        ReturnType::Default => hygienic(function.sig.ident.span()),
+    };
+    let private = match krate {
+        Some(path) => quote_spanned!(span=> #path::__private),
+        None => quote_spanned!(span=> ::cache_core::__private),
+    };
+    let expansion = Expansion { function: &function, params, layers: &layers, private, krate, span };
+    let block = match form {
+        Form::Async { block } => expansion.statements(block, &unpack),
+        Form::Boxed { pin, block } => {
+            let statements = expansion.statements(block, &unpack);
+            quote_spanned!(span=> #pin(async move { #statements }))
+        }
+    };
+    let mut function = function;
+    if let Body::Block { statements, .. } = &mut function.body {
+        *statements = block;
+    }
+    function.into_token_stream()
+}
+
+/// Hygienic for local names, and shown to the user at `place`.
+fn hygienic(place: Span) -> Span {
+    Span::mixed_site().located_at(place)
+}
+
+/// The user's tokens in a place of ours: what lints have to say about them they say where the user wrote them.
+pub(crate) fn located(tokens: TokenStream) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut tree| {
+            let span = hygienic(tree.span());
+            match &mut tree {
+                TokenTree::Group(group) => {
+                    let mut inner = Group::new(group.delimiter(), located(group.stream()));
+                    inner.set_span(span);
+                    *group = inner;
+                }
+                // Its meaning is in its span.
+                TokenTree::Ident(ident) if ident == "$crate" => {}
+                other => other.set_span(span),
+            }
+            tree
+        })
+        .collect()
+}
+
+impl Expansion<'_> {
+    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let uses = self.layers.iter().filter_map(|layer| layer.path.as_ref());
+        let sites = self.layers.iter().enumerate().map(|(i, layer)| self.site(i, layer));
+        let returns = self.returns();
+        let plans = self.layers.iter().enumerate().map(|(i, layer)| (layer.has_implicit_key(), self.plan(i, layer)));
+        let (from_params, from_names): (Vec<_>, Vec<_>) = plans.partition(|(implicit, _)| *implicit);
+        let from_params = from_params.into_iter().map(|(_, plan)| plan);
+        let from_names = from_names.into_iter().map(|(_, plan)| plan);
+        let options = self.layers.iter().enumerate().filter_map(|(i, layer)| self.options(i, layer));
+        let output = self.output_or_infer();
+        let calls: Vec<_> = self.layers.iter().enumerate().map(|(i, layer)| self.call(i, layer)).collect();
+        let (outermost, inner) = calls.split_first().map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
+        let inner = inner.iter().rev();
+        quote_spanned! {*span=>
+            // The attribute itself vanishes here; its import was used.
+            #(#[#uses(__collected)] const _: () = ();)*
+            #(#sites)*
+            let returns = #returns;
+            #(#from_params)*
+            #unpack
+            #(#from_names)*
+            #(#options)*
+            let body = ::core::pin::pin!(async move {
+                // Never taken: it states the type, so that a body of another type is blamed for it.
+                if let ::core::option::Option::Some(returned) = ::core::option::Option::None::<#output> {
+                    return returned;
+                }
+                #block
+            });
+            #(let body = ::core::pin::pin!(#private::#inner);)*
+            #private::#outermost.await
+        }
+    }
+
+    /// `let site_0 = …;`: the static that stands for this attribute, and its registration.
+    fn site(&self, i: usize, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let site = self.local("site", i);
+        let attribute = Ident::new(
+            match layer.kind {
+                Kind::Result => "Result",
+                Kind::Put => "Put",
+                Kind::Invalidate => "Invalidate",
+                Kind::InvalidateAll => "InvalidateAll",
+            },
+            *span,
+        );
+        let cache = match &layer.cache {
+            Some(CacheRef::Name(name)) => name.to_token_stream(),
+            Some(CacheRef::Const(path)) => {
+                let span = hygienic(path.span());
+                quote_spanned!(span=> #private::CacheName::name(&#path))
+            }
+            None => TokenStream::new(),
+        };
+        let function = self.function.sig.ident.to_string();
+        let function = function.trim_start_matches("r#");
+        let managed = layer.manager.is_some();
+        let types = self.types(layer);
+        quote_spanned! {*span=>
+            let #site = {
+                static __CACHE_SITE: #private::Site = #private::Site::new(
+                    #private::Attribute::#attribute,
+                    #cache,
+                    ::core::concat!(::core::module_path!(), "::", #function),
+                );
+                #types
+                #private::inventory::submit! {
+                    #private::Registration {
+                        site: &__CACHE_SITE,
+                        managed: #managed,
+                        line: ::core::line!(),
+                        types: __cache_hidden::types,
+                    }
+                }
+                &__CACHE_SITE
+            };
+        }
+    }
+
+    /// The module that names the types of this layer.
+    fn types(&self, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let mut naming = Naming::new(&self.function.sig, self.krate, *span);
+        let none = quote_spanned!(*span=> ::core::option::Option::None);
+        let value = match self.function.output().filter(|_| layer.kind.stores()).and_then(|ty| naming.name(ty)) {
+            Some(ty) => quote_spanned!(*span=> #private::value_type!(#ty)),
+            None => none.clone(),
+        };
+        let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
+            Some(ty) => quote_spanned!(*span=> #private::KeyPart::of::<#ty>()),
+            None => quote_spanned!(*span=> #private::KeyPart::unknown()),
+        };
+        let parts: Option<Vec<_>> = if layer.has_implicit_key() {
+            Some(
+                key_params(self.params)
+                    .map(|param| match param.mark {
+                        Some(Mark::Hash) => quote_spanned!(*span=> #private::KeyPart::hashed()),
+                        _ => part(Some(&param.ty)),
+                    })
+                    .collect(),
+            )
+        } else if let Some(Expr::Tuple(tuple)) = &layer.key {
+            Some(tuple.elems.iter().map(|elem| part(self.type_of(elem))).collect())
+        } else {
+            None
+        };
+        let key = match parts {
+            Some(parts) => quote_spanned!(*span=> ::core::option::Option::Some(::std::vec![#(#parts),*])),
+            None => none,
+        };
+        naming.module(private, &quote_spanned!(*span=> #private::Types { value: #value, key: #key }))
+    }
+
+    /// The type of an expression that is a parameter or a reference to one.
+    fn type_of(&self, expr: &Expr) -> Option<&Type> {
+        match expr {
+            Expr::Reference(reference) => self.type_of(&reference.expr),
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                self.params.iter().find(|param| param.name() == Some(name)).map(|param| &param.ty)
+            }
+            _ => None,
+        }
+    }
+
+    /// How the return type is seen; `returns!` wants a type that can be named.
+    fn returns(&self) -> TokenStream {
+        let Self { private, span, .. } = self;
+        match self.function.output() {
+            None => quote_spanned!(*span=> #private::returns!(())),
+            Some(ty) if opaque(ty).is_none() && !matches!(ty, Type::Never(_)) => {
+                let ty = located(ty.to_token_stream());
+                quote_spanned!(*span=> #private::returns!(#ty))
+            }
+            Some(ty) if last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result")) => {
+                quote_spanned!(*span=> #private::fallible())
+            }
+            Some(_) => quote_spanned!(*span=> #private::plain()),
+        }
+    }
+
+    fn output_or_infer(&self) -> TokenStream {
+        let Some(ty) = self.function.output() else { return quote_spanned!(self.span=> ()) };
+        let mut ty = ty.clone();
+        Infer.visit_type_mut(&mut ty);
+        located(ty.to_token_stream())
+    }
+
+    /// `let plan_0 = …;`: which entry, of which manager, and whether at all.
+    fn plan(&self, i: usize, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (plan, site) = (self.local("plan", i), self.local("site", i));
+        let manager = match &layer.manager {
+            Some(expr) => {
+                let span = hygienic(expr.span());
+                quote_spanned!(span=> ::core::option::Option::Some(#private::manager(&(#expr))))
+            }
+            None => quote_spanned!(*span=> ::core::option::Option::None),
+        };
+        let enabled = match &layer.condition {
+            Some(expr) => expr.to_token_stream(),
+            None => quote_spanned!(*span=> true),
+        };
+        if layer.kind == Kind::InvalidateAll {
+            return quote_spanned!(*span=> let #plan = #private::Plan::all(#site, #manager, #enabled););
+        }
+        if layer.key_with.is_some() {
+            return quote_spanned!(*span=> let #plan = #private::Plan::from_value(#site, #manager, #enabled););
+        }
+        let parts: Vec<_> = match &layer.key {
+            Some(expr) => self.parts(expr),
+            None => key_params(self.params).map(|param| self.param_part(param)).collect(),
+        };
+        let count = parts.len();
+        let writer = if count == 0 { format_ident!("_writer", span = *span) } else { self.writer() };
+        quote_spanned! {*span=>
+            let #plan = #private::Plan::keyed(
+                #site,
+                #manager,
+                #enabled,
+                #count,
+                |#writer: &mut #private::KeyWriter<'_>| {
+                    #(#parts)*
+                    ::core::result::Result::Ok(())
+                },
+            );
+        }
+    }
+
+    /// What an expression adds to the key: a tuple is several parts.
+    fn parts(&self, expr: &Expr) -> Vec<TokenStream> {
+        match expr {
+            Expr::Tuple(tuple) => tuple.elems.iter().map(|elem| self.part(elem)).collect(),
+            other => vec![self.part(other)],
+        }
+    }
+
+    fn part(&self, expr: &Expr) -> TokenStream {
+        let (private, writer) = (&self.private, self.writer());
+        // Shown at the expression, which is to blame if it is no key.
+        let span = hygienic(expr.span());
+        quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#expr))?;)
+    }
+
+    fn param_part(&self, param: &Param) -> TokenStream {
+        let (private, writer) = (&self.private, self.writer());
+        let span = hygienic(param.pat.span());
+        let method = Ident::new(if param.mark == Some(Mark::Hash) { "hashed" } else { "part" }, span);
+        let name = match param.name() {
+            Some(name) => name.clone(),
+            None => format_ident!("arg_{}", param.index, span = span),
+        };
+        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name)?;)
+    }
+
+    /// `let options_0 = …;`
+    fn options(&self, i: usize, layer: &Args) -> Option<TokenStream> {
+        let Self { private, span, .. } = self;
+        let options = self.local("options", i);
+        let (ttl, lock_timeout) = (self.time(layer.ttl.as_ref()), self.time(layer.lock_timeout.as_ref()));
+        layer.kind.stores().then(|| {
+            quote_spanned! {*span=>
+                let #options = #private::LoadOptions { ttl: #ttl, lock_timeout: #lock_timeout };
+            }
+        })
+    }
+
+    fn time(&self, time: Option<&Time>) -> TokenStream {
+        let span = self.span;
+        match time {
+            None => quote_spanned!(span=> ::core::option::Option::None),
+            Some(Time::Literal(duration)) => {
+                let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
+                quote_spanned! {span=>
+                    ::core::option::Option::Some(::core::time::Duration::new(#seconds, #nanoseconds))
+                }
+            }
+            Some(Time::Expr(expr)) => quote_spanned!(span=> ::core::option::Option::Some(#expr)),
+        }
+    }
+
+    /// The call that makes up the layer, without the path of `__private`.
+    fn call(&self, i: usize, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (plan, options) = (self.local("plan", i), self.local("options", i));
+        let or = |expr: &Option<Expr>, default: &str| match expr {
+            Some(expr) => expr.to_token_stream(),
+            None => {
+                let default = Ident::new(default, *span);
+                quote_spanned!(*span=> #private::#default)
+            }
+        };
+        let (key_parts, key_with) = self.key_with(layer);
+        match layer.kind {
+            Kind::Result | Kind::Put => {
+                let returns = self.named_returns(layer);
+                let (store_if, ttl_with) = (or(&layer.store_if, "always"), or(&layer.ttl_with, "unlimited"));
+                if layer.kind == Kind::Result {
+                    quote_spanned!(*span=> load(#plan, #returns, #options, #store_if, #ttl_with, body))
+                } else {
+                    quote_spanned! {*span=>
+                        put(#plan, #returns, #options, #store_if, #ttl_with, #key_parts, #key_with, body)
+                    }
+                }
+            }
+            Kind::Invalidate | Kind::InvalidateAll => {
+                let when = match when(layer, self.layers) {
+                    When::Success => "Success",
+                    When::Always => "Always",
+                    When::Before => "Before",
+                };
+                let when = Ident::new(when, *span);
+                let invalidate_if = or(&layer.invalidate_if, "always");
+                quote_spanned! {*span=>
+                    invalidate(#plan, returns, #private::When::#when, #invalidate_if, #key_parts, #key_with, body)
+                }
+            }
+        }
+    }
+
+    /// With `cache = PATH` the compiler compares the type of the value.
+    fn named_returns(&self, layer: &Args) -> TokenStream {
+        let Self { private, span, .. } = self;
+        match &layer.cache {
+            Some(CacheRef::Const(path)) => {
+                let span = hygienic(path.span());
+                quote_spanned!(span=> #private::Returns::names(returns, &#path))
+            }
+            _ => quote_spanned!(*span=> returns),
+        }
+    }
+
+    // Input:  key_with = |v: &V| (v.tenant(), v.id)
+    // Output: 2, |value: &_, writer: &mut KeyWriter<'_>| {
+    //             let v: &V = value;
+    //             KeyWriter::part(writer, &(v.tenant()))?;
+    //             KeyWriter::part(writer, &(v.id))?;
+    //             Ok(())
+    //         }
+    // A closure of the user's own could not return what it borrows from the value.
+    fn key_with(&self, layer: &Args) -> (usize, TokenStream) {
+        let Self { private, span, .. } = self;
+        let writer = self.writer();
+        let (parts, bind, capture) = match &layer.key_with {
+            None => return (0, quote_spanned!(*span=> #private::no_key)),
+            Some(Expr::Closure(closure)) => {
+                let pattern = closure.inputs.first();
+                (self.parts(&closure.body), quote_spanned!(*span=> let #pattern = value;), closure.capture)
+            }
+            Some(path) => {
+                let span = hygienic(path.span());
+                let part = quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
+                (vec![part], TokenStream::new(), None)
+            }
+        };
+        let closure = quote_spanned! {*span=>
+            #capture |value: &_, #writer: &mut #private::KeyWriter<'_>| {
+                #bind
+                #(#parts)*
+                ::core::result::Result::Ok(())
+            }
+        };
+        (parts.len(), closure)
+    }
+
+    fn writer(&self) -> Ident {
+        Ident::new("writer", self.span)
+    }
+
+    fn local(&self, name: &str, i: usize) -> Ident {
+        format_ident!("{name}_{i}", span = self.span)
+    }
+}
+
+/// Puts `_` where the type cannot be named.
+struct Infer;
+
+impl VisitMut for Infer {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::ImplTrait(_) | Type::Never(_) = ty {
+            let underscore_token = syn::Token![_](ty.span());
+            *ty = Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token });
+        } else {
+            syn::visit_mut::visit_type_mut(self, ty);
+        }
+    }
+}
+
+/// From the attribute that runs first, and the item under it, to what the compiler sees.
+pub(crate) fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
+    // Left by whichever of our attributes ran first, for the sake of this one's import.
+    if args.to_string() == "__collected" {
+        return TokenStream::new();
+    }
+    let mut errors = crate::fallback::Errors::default();
+    let mut function: Function = match syn::parse2(item.clone()) {
+        Ok(function) => function,
+        Err(_) => {
+            errors.at_span(Span::call_site(), format!("`{}` goes on an async function", kind.name()));
+            return crate::fallback::item(errors, &item);
+        }
+    };
+    let mut layers = vec![Args::running(kind, args, &mut errors)];
+    layers.extend(function.take_attributes(&mut errors));
+    let params = function.take_params(&mut errors);
+    crate::check::check(&function, &params, &layers, &mut errors);
+    match function.form() {
+        Some(form) if errors.is_empty() => expand(function, &params, &form, layers),
+        _ => crate::fallback::function(errors, &function),
+    }
+}

@@ -1,0 +1,50 @@
+//! What is emitted when there are mistakes: all of them, and the function as it was written.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+
+use crate::function::Function;
+
+/// The mistakes of one function, collected so that they are reported together.
+#[derive(Default)]
+pub(crate) struct Errors(Option<syn::Error>);
+
+impl Errors {
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            none => *none = Some(error),
+        }
+    }
+
+    /// A mistake at the whole of `tokens`.
+    pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// A mistake where no tokens are at hand.
+    pub(crate) fn at_span(&mut self, span: Span, message: impl std::fmt::Display) {
+        self.push(syn::Error::new(span, message));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn into_compile_errors(self) -> TokenStream {
+        self.0.map(syn::Error::into_compile_error).unwrap_or_default()
+    }
+}
+
+// Input:  #[cache_result(cache = "product", tll = "30s")] #[inline] async fn product(#[cache_key] id: u64) -> Ret { body }
+// Output: ::core::compile_error! { "…" } #[inline] async fn product(id: u64) -> Ret { body }
+pub(crate) fn function(errors: Errors, function: &Function) -> TokenStream {
+    let errors = errors.into_compile_errors();
+    quote!(#errors #function)
+}
+
+/// For what is not a function at all.
+pub(crate) fn item(errors: Errors, item: &TokenStream) -> TokenStream {
+    let errors = errors.into_compile_errors();
+    quote!(#errors #item)
+}

@@ -1,0 +1,288 @@
+//! The annotated function: its signature parsed, its body kept as tokens, its key parameters found.
+//!
+//! A body is not ours to understand; one that does not parse yet is the compiler's to report, at its own place.
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{
+    Attribute, FnArg, GenericArgument, Meta, Pat, PatIdent, Path, PathArguments, PathSegment, ReturnType, Signature, Token, Type,
+    TypeParamBound, Visibility, braced,
+    parse::{Parse, ParseStream, Parser},
+    token::Brace,
+};
+
+use crate::{
+    args::{Args, Kind},
+    fallback::Errors,
+};
+
+pub(crate) struct Function {
+    /// The attributes that are not ours.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: Body,
+}
+
+pub(crate) enum Body {
+    /// `{ … }`, with the attributes at its beginning apart.
+    Block { brace: Brace, inner: Vec<Attribute>, statements: TokenStream },
+    /// `;`
+    None(Token![;]),
+}
+
+/// How the function is asynchronous.
+pub(crate) enum Form {
+    /// `async fn f() -> R { statements }`
+    Async { block: TokenStream },
+    /// `fn f() -> Pin<Box<dyn Future<Output = R>>> { Box::pin(async move { … }) }`, which is what `#[async_trait]` makes of
+    /// an async method before the attributes on the method run.
+    Boxed { pin: TokenStream, block: TokenStream },
+}
+
+/// A parameter other than `self`.
+pub(crate) struct Param {
+    /// The place among the inputs, `self` included.
+    pub(crate) index: usize,
+    pub(crate) pat: Pat,
+    pub(crate) ty: Type,
+    pub(crate) mark: Option<Mark>,
+}
+
+/// What `#[cache_key]` on a parameter says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Plain,
+    Hash,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let body = if input.peek(Token![;]) {
+            Body::None(input.parse()?)
+        } else {
+            let content;
+            let brace = braced!(content in input);
+            Body::Block { brace, inner: content.call(Attribute::parse_inner)?, statements: content.parse()? }
+        };
+        Ok(Self { attrs, vis, sig, body })
+    }
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { attrs, vis, sig, body } = self;
+        tokens.extend(quote!(#(#attrs)* #vis #sig));
+        match body {
+            Body::None(semicolon) => semicolon.to_tokens(tokens),
+            Body::Block { brace, inner, statements } => {
+                brace.surround(tokens, |tokens| tokens.extend(quote!(#(#inner)* #statements)));
+            }
+        }
+    }
+}
+
+impl Function {
+    /// Takes our other attributes off the function.
+    pub(crate) fn take_attributes(&mut self, errors: &mut Errors) -> Vec<Args> {
+        let (ours, others): (Vec<_>, _) = self.attrs.drain(..).partition(|attr| Kind::of(attr.path()).is_some());
+        self.attrs = others;
+        ours.into_iter()
+            .filter_map(|attr| Some(Args::stacked(Kind::of(attr.path())?, attr, errors)))
+            .collect()
+    }
+
+    /// Takes the marks off the parameters.
+    pub(crate) fn take_params(&mut self, errors: &mut Errors) -> Vec<Param> {
+        let mut params = Vec::new();
+        for (index, input) in self.sig.inputs.iter_mut().enumerate() {
+            match input {
+                FnArg::Receiver(receiver) => {
+                    for attr in take_marks(&mut receiver.attrs) {
+                        errors.at(
+                            attr,
+                            "`self` is never part of the key: mark other parameters, or write `key = …` with what you need of it",
+                        );
+                    }
+                }
+                FnArg::Typed(typed) => {
+                    let mut mark = None;
+                    for attr in take_marks(&mut typed.attrs) {
+                        let read = read_mark(&attr, errors);
+                        if mark.is_some() {
+                            errors.at(&attr, "`#[cache_key]` is given twice: keep one");
+                        }
+                        mark = mark.or(Some(read));
+                    }
+                    params.push(Param { index, pat: (*typed.pat).clone(), ty: (*typed.ty).clone(), mark });
+                }
+            }
+        }
+        params
+    }
+
+    /// Gives the input at `index` a name instead of its pattern.
+    pub(crate) fn rename_input(&mut self, index: usize, name: &Ident) {
+        if let Some(FnArg::Typed(typed)) = self.sig.inputs.iter_mut().nth(index) {
+            *typed.pat = Pat::Ident(PatIdent {
+                attrs: Vec::new(),
+                by_ref: None,
+                mutability: None,
+                ident: name.clone(),
+                subpat: None,
+            });
+        }
+    }
+
+    /// The type that awaiting the function gives; `None` if it is not spelt, that is, `()`.
+    pub(crate) fn output(&self) -> Option<&Type> {
+        let ReturnType::Type(_, ty) = &self.sig.output else { return None };
+        if self.sig.asyncness.is_some() { Some(ty) } else { boxed_output(ty).or(Some(ty)) }
+    }
+
+    /// How the function is asynchronous, if it is and has a body.
+    pub(crate) fn form(&self) -> Option<Form> {
+        let Body::Block { brace, statements, .. } = &self.body else { return None };
+        if self.sig.asyncness.is_some() {
+            let mut block = TokenStream::new();
+            brace.surround(&mut block, |tokens| tokens.extend(statements.clone()));
+            return Some(Form::Async { block });
+        }
+        let ReturnType::Type(_, ty) = &self.sig.output else { return None };
+        boxed_output(ty)?;
+        let mut pin: Vec<TokenTree> = statements.clone().into_iter().collect();
+        let TokenTree::Group(call) = pin.pop()? else { return None };
+        let is_pin = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "pin");
+        if call.delimiter() != Delimiter::Parenthesis || !pin.last().is_some_and(is_pin) {
+            return None;
+        }
+        let pin: TokenStream = pin.into_iter().collect();
+        Path::parse_mod_style.parse2(pin.clone()).ok()?;
+        let block = async_block.parse2(call.stream()).ok()?;
+        Some(Form::Boxed { pin, block })
+    }
+}
+
+/// The block of `async move { … }`.
+fn async_block(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    input.parse::<Token![async]>()?;
+    input.parse::<Option<Token![move]>>()?;
+    let content;
+    let brace = braced!(content in input);
+    let statements: TokenStream = content.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    let mut block = TokenStream::new();
+    brace.surround(&mut block, |tokens| tokens.extend(statements));
+    Ok(block)
+}
+
+/// The `R` of `Pin<Box<dyn Future<Output = R> + …>>`.
+fn boxed_output(ty: &Type) -> Option<&Type> {
+    let pin = last_segment(ty).filter(|segment| segment.ident == "Pin")?;
+    let inner = first_type(pin).and_then(last_segment).filter(|segment| segment.ident == "Box")?;
+    let Type::TraitObject(object) = first_type(inner)? else { return None };
+    object.bounds.iter().find_map(|bound| {
+        let TypeParamBound::Trait(bound) = bound else { return None };
+        let future = bound.path.segments.last().filter(|segment| segment.ident == "Future")?;
+        let PathArguments::AngleBracketed(arguments) = &future.arguments else { return None };
+        arguments.args.iter().find_map(|argument| match argument {
+            GenericArgument::AssocType(output) if output.ident == "Output" => Some(&output.ty),
+            _ => None,
+        })
+    })
+}
+
+/// The last segment of a type that is a path.
+pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
+    }
+}
+
+/// The first type among the arguments of a segment: the `T` of `Result<T, E>`.
+pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+fn take_marks(attrs: &mut Vec<Attribute>) -> Vec<Attribute> {
+    let is_mark = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "cache_key");
+    let (marks, others) = attrs.drain(..).partition(is_mark);
+    *attrs = others;
+    marks
+}
+
+fn read_mark(attr: &Attribute, errors: &mut Errors) -> Mark {
+    match &attr.meta {
+        Meta::Path(_) => return Mark::Plain,
+        Meta::List(list) => {
+            if syn::parse2::<Ident>(list.tokens.clone()).is_ok_and(|word| word == "hash") {
+                return Mark::Hash;
+            }
+            if list.tokens.is_empty() {
+                errors.at(attr, "write `#[cache_key]` or `#[cache_key(hash)]`");
+            } else {
+                errors.at(&list.tokens, "write `#[cache_key]` or `#[cache_key(hash)]`");
+            }
+        }
+        Meta::NameValue(_) => errors.at(attr, "write `#[cache_key]` or `#[cache_key(hash)]`"),
+    }
+    Mark::Plain
+}
+
+/// The parameters that make up the key when no option says otherwise: the marked ones, else all.
+pub(crate) fn key_params(params: &[Param]) -> impl Iterator<Item = &Param> {
+    let marked = params.iter().any(|param| param.mark.is_some());
+    params.iter().filter(move |param| !marked || param.mark.is_some())
+}
+
+impl Param {
+    /// The name under which the whole argument can be read; a pattern has none, and naming `_unused` would be a lint's
+    /// business.
+    pub(crate) fn name(&self) -> Option<&Ident> {
+        match &self.pat {
+            Pat::Ident(pat) if pat.subpat.is_none() && !pat.ident.to_string().starts_with('_') => Some(&pat.ident),
+            _ => None,
+        }
+    }
+}
+
+/// The types that `ty` is made of: elements, and arguments of paths.
+pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
+    match ty {
+        Type::Array(ty) => vec![&ty.elem],
+        Type::Group(ty) => vec![&ty.elem],
+        Type::Paren(ty) => vec![&ty.elem],
+        Type::Ptr(ty) => vec![&ty.elem],
+        Type::Reference(ty) => vec![&ty.elem],
+        Type::Slice(ty) => vec![&ty.elem],
+        Type::Tuple(ty) => ty.elems.iter().collect(),
+        Type::Path(ty) => ty.path.segments.iter().flat_map(|segment| arguments(segment)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
+    let arguments = match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
+    };
+    arguments.into_iter().flatten().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// The first of `ty` and the types it is made of that passes the test.
+pub(crate) fn find<'a>(ty: &'a Type, test: &impl Fn(&Type) -> bool) -> Option<&'a Type> {
+    if test(ty) { Some(ty) } else { parts(ty).into_iter().find_map(|part| find(part, test)) }
+}

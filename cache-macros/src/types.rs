@@ -1,0 +1,259 @@
+//! The types of values and keys, named where they can be compared before the program calls anything.
+//!
+//! What registers a function is an item, and an item in a body cannot name the generics around it, of which an attribute
+//! does not even see those of the `impl`. So the types are named in a module of their own: a module sees no generics, and
+//! `use super::*` shows it what the module around the function sees. A name that is not found there (a generic, a type
+//! within a function, a crate) falls back to an empty type of that name, by which the runtime knows that it was hidden.
+//!
+//! A type that could not be named even so, or whose fall-back might break a bound, is left unknown: it is compared at the
+//! first call instead.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::{
+    Expr, GenericArgument, GenericParam, Lifetime, Path, PathArguments, PathSegment, Signature, Type, TypePath,
+};
+
+use crate::{expand::located, function::find};
+
+const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16", "u32", "u64", "u128",
+    "usize",
+];
+
+/// Types whose arguments are types without bounds, so that a fall-back may stand there.
+const CONTAINERS: [&str; 12] = [
+    "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Rc", "Result", "Vec", "VecDeque", "Weak",
+];
+
+/// Names types, and remembers which fall-backs they need.
+pub(crate) struct Naming {
+    /// Names that mean something else, or nothing, in the module: generics of the function, our own crate's path.
+    foreign: Vec<Ident>,
+    fallbacks: Tree,
+    span: Span,
+}
+
+type Tree = BTreeMap<String, Fallback>;
+
+#[derive(Clone)]
+enum Fallback {
+    Type { name: Ident, lifetimes: usize, types: usize },
+    Module { name: Ident, items: Tree },
+}
+
+/// A path that may not be found, with the number of arguments of its last segment.
+struct Use {
+    path: Vec<Ident>,
+    lifetimes: usize,
+    types: usize,
+}
+
+impl Naming {
+    pub(crate) fn new(sig: &Signature, krate: Option<&Path>, span: Span) -> Self {
+        let generics = sig.generics.params.iter().filter_map(|param| match param {
+            GenericParam::Type(param) => Some(param.ident.clone()),
+            GenericParam::Const(param) => Some(param.ident.clone()),
+            GenericParam::Lifetime(_) => None,
+        });
+        let krate = krate.and_then(|path| path.segments.first()).map(|first| first.ident.clone());
+        Self { foreign: generics.chain(krate).collect(), fallbacks: Tree::new(), span }
+    }
+
+    /// How the module names `ty`; `None` if it cannot.
+    pub(crate) fn name(&mut self, ty: &Type) -> Option<TokenStream> {
+        let mut ty = ty.clone();
+        let mut uses = Vec::new();
+        self.rewrite(&mut ty, &mut uses)?;
+        // On a copy, so that a type which is left unknown after all leaves nothing behind.
+        let mut fallbacks = self.fallbacks.clone();
+        if !uses.iter().all(|used| insert(&mut fallbacks, &used.path, used.lifetimes, used.types)) {
+            return None;
+        }
+        self.fallbacks = fallbacks;
+        Some(located(ty.to_token_stream()))
+    }
+
+    /// How the module names the type of a key part: references and lifetimes do not tell keys apart.
+    pub(crate) fn name_key(&mut self, ty: &Type) -> Option<TokenStream> {
+        match ty {
+            Type::Reference(reference) => self.name_key(&reference.elem),
+            Type::Paren(paren) => self.name_key(&paren.elem),
+            Type::Group(group) => self.name_key(&group.elem),
+            _ => self.name(ty),
+        }
+    }
+
+    fn rewrite(&self, ty: &mut Type, uses: &mut Vec<Use>) -> Option<()> {
+        match ty {
+            Type::Path(path) => self.rewrite_path(path, uses),
+            Type::Reference(reference) => {
+                reference.lifetime = Some(Lifetime::new("'static", self.span));
+                self.rewrite(&mut reference.elem, uses)
+            }
+            Type::Array(array) if matches!(array.len, Expr::Lit(_)) => self.rewrite(&mut array.elem, uses),
+            Type::Slice(slice) => self.rewrite(&mut slice.elem, uses),
+            Type::Group(group) => self.rewrite(&mut group.elem, uses),
+            Type::Paren(paren) => self.rewrite(&mut paren.elem, uses),
+            Type::Tuple(tuple) => tuple.elems.iter_mut().try_for_each(|elem| self.rewrite(elem, uses)),
+            _ => None,
+        }
+    }
+
+    fn rewrite_path(&self, path: &mut TypePath, uses: &mut Vec<Use>) -> Option<()> {
+        let path = path.qself.is_none().then_some(&mut path.path)?;
+        let (mut lifetimes, mut types) = (0, 0);
+        for segment in &mut path.segments {
+            // Only the last may have arguments; what comes after some would be an associated type.
+            if (lifetimes, types) != (0, 0) {
+                return None;
+            }
+            (lifetimes, types) = self.rewrite_arguments(segment, uses)?;
+        }
+
+        let first = &path.segments.first()?.ident;
+        let single = path.segments.len() == 1;
+        match first.to_string().as_str() {
+            _ if path.leading_colon.is_some() => {}
+            "crate" | "$crate" | "std" | "core" | "alloc" => {}
+            "Self" => return None,
+            "self" | "super" => {
+                // `self::X` here is `super::X` from within the module, `super::X` is `super::super::X`.
+                let up = PathSegment::from(Ident::new("super", self.span));
+                if first == "self" {
+                    *path.segments.first_mut()? = up;
+                } else {
+                    path.segments.insert(0, up);
+                }
+            }
+            name if single && PRIMITIVES.contains(&name) => {}
+            _ if self.foreign.contains(first) => return None,
+            _ => {
+                let path = path.segments.iter().map(|segment| segment.ident.clone()).collect();
+                uses.push(Use { path, lifetimes, types });
+            }
+        }
+        Some(())
+    }
+
+    /// The numbers of lifetimes and types among the arguments.
+    fn rewrite_arguments(&self, segment: &mut PathSegment, uses: &mut Vec<Use>) -> Option<(usize, usize)> {
+        let bounded = !CONTAINERS.iter().any(|name| segment.ident == name);
+        let (mut lifetimes, mut types) = (0, 0);
+        match &mut segment.arguments {
+            PathArguments::None => {}
+            PathArguments::Parenthesized(_) => return None,
+            PathArguments::AngleBracketed(arguments) => {
+                for argument in &mut arguments.args {
+                    match argument {
+                        GenericArgument::Lifetime(lifetime) => {
+                            *lifetime = Lifetime::new("'static", self.span);
+                            lifetimes += 1;
+                        }
+                        GenericArgument::Type(ty) => {
+                            if bounded && find(ty, &may_be_generic).is_some() {
+                                return None;
+                            }
+                            self.rewrite(ty, uses)?;
+                            types += 1;
+                        }
+                        _ => return None,
+                    }
+                }
+            }
+        }
+        Some((lifetimes, types))
+    }
+
+    /// The module `__cache_hidden`, whose function `types` gives `types`.
+    // Output:
+    //     mod __cache_hidden {
+    //         pub struct Row<A0: ?Sized = ()>(PhantomData<A0>);
+    //         pub(super) fn types() -> Types {
+    //             use ::std::prelude::rust_2024::*;
+    //             {
+    //                 use super::*;
+    //                 Types { … }
+    //             }
+    //         }
+    //     }
+    pub(crate) fn module(&self, private: &TokenStream, types: &TokenStream) -> TokenStream {
+        // Declared beside the prelude's glob import, an own `Result<T>` goes before the prelude's.
+        let own_result = |(name, fallback): &(&String, &Fallback)| {
+            *name == "Result" && matches!(fallback, Fallback::Type { types, .. } if *types != 2)
+        };
+        let (results, others): (Vec<_>, Vec<_>) = self.fallbacks.iter().partition(own_result);
+        let results = results.into_iter().map(|(_, fallback)| fallback.declare(self.span));
+        let others = others.into_iter().map(|(_, fallback)| fallback.declare(self.span));
+        quote_spanned! {self.span=>
+            mod __cache_hidden {
+                #(#others)*
+                pub(super) fn types() -> #private::Types {
+                    #[allow(unused_imports)]
+                    use ::std::prelude::rust_2024::*;
+                    #(#results)*
+                    {
+                        #[allow(unused_imports)]
+                        use super::*;
+                        #types
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Fallback {
+    fn declare(&self, span: Span) -> TokenStream {
+        match self {
+            Self::Type { name, lifetimes, types } => {
+                let lifetimes: Vec<_> = (0..*lifetimes).map(|i| Lifetime::new(&format!("'a{i}"), span)).collect();
+                let types: Vec<_> = (0..*types).map(|i| format_ident!("A{i}", span = span)).collect();
+                let name = located(name.to_token_stream());
+                quote_spanned! {span=>
+                    #[allow(dead_code, non_camel_case_types)]
+                    pub struct #name<#(#lifetimes,)* #(#types: ?::core::marker::Sized = (),)*>(
+                        #(::core::marker::PhantomData<&#lifetimes ()>,)*
+                        #(::core::marker::PhantomData<#types>,)*
+                    );
+                }
+            }
+            Self::Module { name, items } => {
+                let items = items.values().map(|item| item.declare(span));
+                let name = located(name.to_token_stream());
+                quote_spanned!(span=> #[allow(non_snake_case)] pub mod #name { #(#items)* })
+            }
+        }
+    }
+}
+
+/// By convention a generic parameter, of types or of constants: `T`, `N`, `ROWS`, or what belongs to one.
+fn may_be_generic(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.first().is_some_and(|first| {
+        first.ident.to_string().chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    })
+}
+
+/// Whether `path` could be declared beside what is there: a name is a type or a module, not both.
+fn insert(tree: &mut Tree, path: &[Ident], lifetimes: usize, types: usize) -> bool {
+    let Some((first, rest)) = path.split_first() else { return false };
+    let (key, name) = (first.to_string(), first.clone());
+    if rest.is_empty() {
+        match tree.entry(key).or_insert(Fallback::Type { name, lifetimes, types }) {
+            Fallback::Type { lifetimes: most_lifetimes, types: most_types, .. } => {
+                *most_lifetimes = lifetimes.max(*most_lifetimes);
+                *most_types = types.max(*most_types);
+                true
+            }
+            Fallback::Module { .. } => false,
+        }
+    } else {
+        match tree.entry(key).or_insert(Fallback::Module { name, items: Tree::new() }) {
+            Fallback::Type { .. } => false,
+            Fallback::Module { items, .. } => insert(items, rest, lifetimes, types),
+        }
+    }
+}
