@@ -7,6 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
+use cache_core::CacheError;
 
 /// The error of every service function and handler. It becomes the answer `{"message": "…"}`.
 ///
@@ -55,8 +56,9 @@ pub(crate) enum Error {
     /// What happened is for the log, not for the caller.
     #[error("Internal error")]
     Database(#[source] Arc<sqlx::Error>),
-    #[error("Internal error")]
-    Cache(#[source] Arc<cache_core::CacheError>),
+    /// The cache is not read before it has been cleared, which the framework goes on trying.
+    #[error("The cache could not be cleared yet")]
+    NotCleared(#[source] CacheError),
 }
 
 impl Error {
@@ -78,8 +80,8 @@ impl Error {
             Self::BadBody { status, .. } => *status,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Database(_) | Self::Cache(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Busy | Self::NotCleared(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -97,7 +99,7 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         match &self {
             Self::Database(error) => tracing::error!(%error, "the database failed"),
-            Self::Cache(error) => tracing::error!(%error, "a cache failed"),
+            Self::NotCleared(error) => tracing::error!(%error, "a cache could not be cleared yet"),
             _ => {}
         }
         (

@@ -2,6 +2,7 @@
 
 mod admin;
 mod args;
+mod caches;
 mod error;
 mod extract;
 mod model;
@@ -20,6 +21,8 @@ use std::{
     time::Duration,
 };
 
+use cache_core::CacheConfig;
+use cache_redis::{RedisBackend, dev::RedisServer};
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use tokio::{net::TcpListener, signal::unix, sync::oneshot};
 use tracing_subscriber::EnvFilter;
@@ -52,9 +55,15 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn serve(args: Args, _caching: Caching) -> Result<(), Box<dyn Error>> {
+async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
     // Asked for before anything is announced, so that a signal right after that ends the service cleanly, too.
     let asked_to_end = asked_to_end()?;
+
+    // The server ends when this function does: after the caches, which are shut down below.
+    let (place, _redis) = place_of_the_caches(caching)?;
+    let caches = caches::configure(place)?;
+    // From here on the attributes in `service.rs` use these caches.
+    caches.install()?;
 
     let store = Store::open(&args.database)
         .await
@@ -71,13 +80,40 @@ async fn serve(args: Args, _caching: Caching) -> Result<(), Box<dyn Error>> {
 
     let app = Arc::new(App {
         shop: Shop::new(store),
+        caches,
         admin,
     });
     announce(&format!("listening on http://{address}"));
     serve_until(asked_to_end, listener, app.clone()).await?;
 
+    let given_up = app.caches.shutdown(GRACE).await.unfinished;
+    if given_up > 0 {
+        tracing::warn!(
+            given_up,
+            "stores and invalidations of caches were not finished"
+        );
+    }
     app.shop.store().close().await;
     Ok(())
+}
+
+/// Where the caches are, and the Redis that was started for them.
+fn place_of_the_caches(
+    caching: Caching,
+) -> Result<(CacheConfig, Option<RedisServer>), Box<dyn Error>> {
+    Ok(match caching {
+        Caching::Off => (CacheConfig::disabled(), None),
+        Caching::Memory => (CacheConfig::memory(), None),
+        Caching::Redis(url) => (CacheConfig::on(RedisBackend::open(&url)?), None),
+        Caching::DevRedis => {
+            let server = RedisServer::start()?;
+            announce(&format!("redis on {}", server.url()));
+            (
+                CacheConfig::on(RedisBackend::open(&server.url())?),
+                Some(server),
+            )
+        }
+    })
 }
 
 /// Answers requests until `end` is ready, then finishes those that are under way.

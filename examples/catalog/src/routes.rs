@@ -9,6 +9,7 @@ use axum::{
     middleware::from_fn,
     routing::{get, post},
 };
+use cache_core::CacheManager;
 
 use crate::{
     admin::{self, Admin},
@@ -25,6 +26,7 @@ use crate::{
 /// What every handler can reach.
 pub(crate) struct App {
     pub(crate) shop: Shop,
+    pub(crate) caches: CacheManager,
     pub(crate) admin: Admin,
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cache_core::{cache_invalidate, cache_invalidate_all, cache_result};
+
 use crate::{
     error::Error,
     model::{
@@ -28,11 +30,16 @@ impl Shop {
 
     // ---- the shop window: four tables joined, read by everybody ------------------------------------------------------
 
+    #[cache_result(cache = "store-products-catalog", ttl = "1m")]
     pub(crate) async fn store_products(&self) -> Result<Arc<Vec<StoreCategory>>, Error> {
         self.store.store_products().await.map(Arc::new)
     }
 
-    pub(crate) async fn store_category(&self, id: i64) -> Result<Arc<Vec<StoreCategory>>, Error> {
+    #[cache_result(cache = "store-products-catalog-category", ttl = "1m")]
+    pub(crate) async fn store_category(
+        &self,
+        #[cache_key] id: i64,
+    ) -> Result<Arc<Vec<StoreCategory>>, Error> {
         self.store.store_category(id).await.map(Arc::new)
     }
 
@@ -43,19 +50,22 @@ impl Shop {
     }
 
     /// A `None` is remembered, too.
+    #[cache_result(cache = "product")]
     pub(crate) async fn product(&self, id: i64) -> Result<Option<Product>, Error> {
         self.store.product(id).await
     }
 
     /// Somebody may have asked for this id before it was given: forgets that it was not found.
+    #[cache_invalidate(cache = "product", key_with = |product: &Product| product.id)]
     pub(crate) async fn create_product(&self, new: &NewProduct) -> Result<Product, Error> {
         self.store.create_product(new).await
     }
 
     /// The two catalogs keep the old name for up to a minute: a name is not worth rebuilding them.
+    #[cache_invalidate(cache = "product")]
     pub(crate) async fn update_product(
         &self,
-        id: i64,
+        #[cache_key] id: i64,
         change: &ProductChange,
     ) -> Result<(), Error> {
         self.store.update_product(id, change).await
@@ -88,6 +98,8 @@ impl Shop {
     }
 
     /// Nobody may meet an old price at checkout.
+    #[cache_invalidate_all(cache = "store-products-catalog")]
+    #[cache_invalidate_all(cache = "store-products-catalog-category")]
     pub(crate) async fn update_price(&self, id: i64, price: Cents) -> Result<(), Error> {
         self.store.update_price(id, price).await
     }
@@ -105,6 +117,8 @@ impl Shop {
     }
 
     /// The catalogs show what can be bought, not how much of it.
+    #[cache_invalidate_all(cache = "store-products-catalog", invalidate_if = |done: &Restocked| done.visibility_changed)]
+    #[cache_invalidate_all(cache = "store-products-catalog-category", invalidate_if = |done: &Restocked| done.visibility_changed)]
     pub(crate) async fn update_stock(&self, id: i64, stock_units: i32) -> Result<Restocked, Error> {
         self.store.update_stock(id, stock_units).await
     }
@@ -120,6 +134,8 @@ impl Shop {
     }
 
     /// A catalog that sells ten units need not be rebuilt ten times: only the last one is news.
+    #[cache_invalidate_all(cache = "store-products-catalog", invalidate_if = |placed: &Placed| placed.sold_out)]
+    #[cache_invalidate_all(cache = "store-products-catalog-category", invalidate_if = |placed: &Placed| placed.sold_out)]
     pub(crate) async fn place_order(&self, new: &NewOrder) -> Result<Placed, Error> {
         self.store.place_order(new).await
     }

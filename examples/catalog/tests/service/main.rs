@@ -1,11 +1,14 @@
 //! The service as others see it: the real binary, spoken to over HTTP.
 //!
-//! They need the packages `postgresql` and `redis-server`.
+//! These tests need the packages `postgresql` and `redis-server`.
 
+mod administration;
+mod caching;
 mod command_line;
 mod databases;
 mod orders;
 mod postgres;
+mod redis_caching;
 mod rest;
 mod running;
 
@@ -29,3 +32,23 @@ macro_rules! on_every_database {
     };
 }
 pub(crate) use on_every_database;
+
+/// Makes two tests of every function: with the caches in memory and in a Redis of the service's own.
+macro_rules! in_memory_and_in_redis {
+    ($($test:ident),* $(,)?) => {
+        mod memory {
+            $(#[test]
+            fn $test() {
+                super::$test(&crate::running::Service::start(&[]));
+            })*
+        }
+
+        mod redis {
+            $(#[test]
+            fn $test() {
+                super::$test(&crate::running::Service::start(&["--redis", "dev"]));
+            })*
+        }
+    };
+}
+pub(crate) use in_memory_and_in_redis;

@@ -1,12 +1,12 @@
 //! Orders: what they cost, what they take, and many of them at once.
 
-use std::{collections::HashSet, sync::Barrier, thread};
+use std::collections::HashSet;
 
 use serde_json::json;
 
 use crate::{
     on_every_database,
-    running::{Service, order},
+    running::{Service, at_once, order},
 };
 
 on_every_database!(
@@ -197,26 +197,6 @@ fn orders_that_make_no_sense(service: &Service) {
     }
     assert_eq!(service.get("/orders").text(200), "[]");
     service.post("/orders", &good).text(201);
-}
-
-/// The answers of many requests that are sent at the same time.
-fn at_once<T: Send>(count: usize, send: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let start = Barrier::new(count);
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..count)
-            .map(|number| {
-                let (start, send) = (&start, &send);
-                scope.spawn(move || {
-                    start.wait();
-                    send(number)
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("an answer"))
-            .collect()
-    })
 }
 
 fn the_last_units_are_sold_once(service: &Service) {

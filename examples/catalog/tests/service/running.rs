@@ -1,10 +1,10 @@
 //! A running service and the requests that tests send to it.
 
 use std::{
-    fmt::Display,
+    fmt::{self, Display},
     io::{BufRead, BufReader},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc,
+    sync::{Barrier, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -25,11 +25,18 @@ pub(crate) struct Service {
 }
 
 /// The answer to a request.
-#[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: String,
     headers: http::HeaderMap,
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not more of a catalog than one wants to read in a failed test.
+        let beginning: String = self.body.chars().take(300).collect();
+        write!(f, "{} {:?} {beginning}", self.status, self.headers)
+    }
 }
 
 impl Answer {
@@ -133,6 +140,24 @@ impl Service {
         self.send("PATCH", path, &[("content-type", "application/json")], json)
     }
 
+    /// Reads a cached path and checks where the answer came from.
+    pub(crate) fn expect(&self, outcome: &str, path: &str) -> Answer {
+        let answer = self.get(path);
+        assert_eq!(
+            answer.header("x-cache"),
+            Some(outcome),
+            "{path}: {answer:?}"
+        );
+        answer
+    }
+
+    /// A counter of a cache.
+    pub(crate) fn count(&self, cache: &str, counter: &str) -> u64 {
+        self.get("/cache-stats").json()[cache][counter]
+            .as_u64()
+            .unwrap_or_else(|| panic!("no {counter} of {cache}"))
+    }
+
     /// An order by somebody for these units.
     pub(crate) fn order(&self, payment: impl Display, items: &[(&str, i64)]) -> Answer {
         self.post("/orders", &order(payment, items))
@@ -211,6 +236,26 @@ pub(crate) fn order(payment: impl Display, items: &[(&str, i64)]) -> String {
         r#"{{"customerName":"Ada","customerEmail":"ada@example.org","shippingAddress":"1 Main Street","paymentAmount":{payment},"items":[{}]}}"#,
         items.join(",")
     )
+}
+
+/// The answers of many requests that are sent at the same time.
+pub(crate) fn at_once<T: Send>(count: usize, send: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let start = Barrier::new(count);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..count)
+            .map(|number| {
+                let (start, send) = (&start, &send);
+                scope.spawn(move || {
+                    start.wait();
+                    send(number)
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an answer"))
+            .collect()
+    })
 }
 
 pub(crate) fn signal(name: &str, process: u32) {
