@@ -16,8 +16,8 @@ pub use crate::{
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
     value::{
-        FormOfAny, FormOfSerde, HIDDEN, NoneOfAny, NoneOfOption, Outcome, OutcomeOfPlain, OutcomeOfResult, Probe, Returns,
-        ShareAny, ShareClone, ValueType, value_type,
+        FormOfAny, FormOfSerde, HIDDEN, NoneOfAny, NoneOfOption, Outcome, OutcomeOfPlain,
+        OutcomeOfResult, Probe, Returns, ShareAny, ShareClone, ValueType, value_type,
     },
 };
 use crate::{
@@ -33,8 +33,8 @@ macro_rules! __returns {
     ($returned:ty) => {{
         #[allow(unused_imports)]
         use $crate::__private::{
-            FormOfAny as _, FormOfSerde as _, NoneOfAny as _, NoneOfOption as _, OutcomeOfPlain as _, OutcomeOfResult as _,
-            ShareAny as _, ShareClone as _,
+            FormOfAny as _, FormOfSerde as _, NoneOfAny as _, NoneOfOption as _,
+            OutcomeOfPlain as _, OutcomeOfResult as _, ShareAny as _, ShareClone as _,
         };
         let outcome = (&&$crate::__private::Probe::<$returned>::NEW).outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
@@ -53,8 +53,12 @@ macro_rules! __returns {
 macro_rules! __value_type {
     ($returned:ty) => {{
         #[allow(unused_imports)]
-        use $crate::__private::{FormOfAny as _, FormOfSerde as _, OutcomeOfPlain as _, OutcomeOfResult as _};
-        let value = (&&$crate::__private::Probe::<$returned>::NEW).outcome().value_probe();
+        use $crate::__private::{
+            FormOfAny as _, FormOfSerde as _, OutcomeOfPlain as _, OutcomeOfResult as _,
+        };
+        let value = (&&$crate::__private::Probe::<$returned>::NEW)
+            .outcome()
+            .value_probe();
         let serializable = (&&value).form().is_some();
         $crate::__private::value_type(value, serializable)
     }};
@@ -86,12 +90,22 @@ impl Plan {
         parts: usize,
         write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Self {
-        let Some(cache) = site.resolve(manager) else { return Self { cache: None, key: PlannedKey::Unusable } };
+        let Some(cache) = site.resolve(manager) else {
+            return Self {
+                cache: None,
+                key: PlannedKey::Unusable,
+            };
+        };
         if !enabled {
             return Self::idle(site, &cache);
         }
-        let key = cache.key_of_parts(parts, write).map_or(PlannedKey::Unusable, PlannedKey::Text);
-        Self { cache: Some(cache), key }
+        let key = cache
+            .key_of_parts(parts, write)
+            .map_or(PlannedKey::Unusable, PlannedKey::Text);
+        Self {
+            cache: Some(cache),
+            key,
+        }
     }
 
     /// For the entry whose key the value will give.
@@ -104,9 +118,17 @@ impl Plan {
         Self::unkeyed(site, manager, enabled, PlannedKey::All)
     }
 
-    fn unkeyed(site: &'static Site, manager: Option<&CacheManager>, enabled: bool, key: PlannedKey) -> Self {
+    fn unkeyed(
+        site: &'static Site,
+        manager: Option<&CacheManager>,
+        enabled: bool,
+        key: PlannedKey,
+    ) -> Self {
         match site.resolve(manager) {
-            Some(cache) if enabled => Self { cache: Some(cache), key },
+            Some(cache) if enabled => Self {
+                cache: Some(cache),
+                key,
+            },
             Some(cache) => Self::idle(site, &cache),
             None => Self { cache: None, key },
         }
@@ -117,7 +139,10 @@ impl Plan {
         if site.attribute() == Attribute::Result {
             cache.bypass();
         }
-        Self { cache: None, key: PlannedKey::Unusable }
+        Self {
+            cache: None,
+            key: PlannedKey::Unusable,
+        }
     }
 }
 
@@ -136,12 +161,16 @@ where
     S: Fn(&O::Value) -> bool,
     T: Fn(&O::Value) -> Duration,
 {
-    let Some(cache) = plan.cache else { return body.await };
+    let Some(cache) = plan.cache else {
+        return body.await;
+    };
     let PlannedKey::Text(key) = plan.key else {
         cache.bypass();
         return body.await;
     };
-    cache.load(&key, returns, options, Keep { store_if, ttl_with }, body).await
+    cache
+        .load(&key, returns, options, Keep { store_if, ttl_with }, body)
+        .await
 }
 
 /// `cache_put`.
@@ -163,16 +192,21 @@ where
     T: Fn(&O::Value) -> Duration,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
 {
-    let Some(cache) = plan.cache else { return body.await };
+    let Some(cache) = plan.cache else {
+        return body.await;
+    };
     let key = match plan.key {
         PlannedKey::Text(key) => PutKey::Known(key),
-        PlannedKey::FromValue => {
-            PutKey::FromValue(|value: &O::Value| cache.key_of_parts(key_parts, |writer| key_with(value, writer)))
-        }
+        PlannedKey::FromValue => PutKey::FromValue(|value: &O::Value| {
+            cache.key_of_parts(key_parts, |writer| key_with(value, writer))
+        }),
         PlannedKey::Unusable | PlannedKey::All => return body.await,
     };
     // What went wrong was counted and said; it is not the caller's.
-    cache.put(key, returns, options.ttl, Keep { store_if, ttl_with }, body).await.0
+    cache
+        .put(key, returns, options.ttl, Keep { store_if, ttl_with }, body)
+        .await
+        .0
 }
 
 /// When an invalidation happens.
@@ -199,7 +233,9 @@ where
     C: Fn(&O::Value) -> bool,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
 {
-    let Some(cache) = plan.cache else { return body.await };
+    let Some(cache) = plan.cache else {
+        return body.await;
+    };
     // A key that has no text has no entry; one that is not known yet may be any.
     let known = match plan.key {
         PlannedKey::Text(key) => Some(Target::Key(key)),
@@ -215,7 +251,9 @@ where
     let returned = body.await;
     let target = match O::value(&returned) {
         Some(value) if invalidate_if(value) => Some(known.unwrap_or_else(|| {
-            cache.key_of_parts(key_parts, |writer| key_with(value, writer)).map_or(Target::All, Target::Key)
+            cache
+                .key_of_parts(key_parts, |writer| key_with(value, writer))
+                .map_or(Target::All, Target::Key)
         })),
         None if when == When::Always => Some(known.unwrap_or(Target::All)),
         Some(_) | None => None,
@@ -244,6 +282,6 @@ pub fn no_key<V>(_value: &V, _writer: &mut KeyWriter<'_>) -> Result<(), KeyError
 }
 
 /// Takes what `manager = …` gives, a manager or a reference to one.
-pub fn manager(manager: &CacheManager) -> Option<&CacheManager> {
-    Some(manager)
+pub fn manager(manager: &CacheManager) -> &CacheManager {
+    manager
 }

@@ -77,7 +77,10 @@ impl CacheId {
     /// A cache called `name` whose entries are stored under `prefix`.
     #[must_use]
     pub fn new(name: &str, prefix: &str) -> Self {
-        Self { name: name.into(), prefix: prefix.into() }
+        Self {
+            name: name.into(),
+            prefix: prefix.into(),
+        }
     }
 
     /// The name of the cache.
@@ -95,7 +98,10 @@ impl CacheId {
     /// The entry of this cache with that key text.
     #[must_use]
     pub const fn entry<'a>(&'a self, key_text: &'a str) -> EntryId<'a> {
-        EntryId { cache: self, key_text }
+        EntryId {
+            cache: self,
+            key_text,
+        }
     }
 }
 
@@ -130,7 +136,9 @@ impl<'a> EntryId<'a> {
 
 impl fmt::Debug for EntryId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EntryId").field("cache", &self.cache.name).finish_non_exhaustive()
+        f.debug_struct("EntryId")
+            .field("cache", &self.cache.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -278,7 +286,10 @@ pub struct BackendError {
 impl BackendError {
     /// An error of that class, with a sentence that names no password, key or value.
     pub fn new(kind: BackendErrorKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into() }
+        Self {
+            kind,
+            detail: detail.into(),
+        }
     }
 
     /// The class of the error.

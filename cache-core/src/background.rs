@@ -12,7 +12,9 @@ pub(crate) struct Background {
 
 impl Background {
     pub(crate) fn new() -> Self {
-        Self { running: Arc::new(watch::Sender::new(0)) }
+        Self {
+            running: Arc::new(watch::Sender::new(0)),
+        }
     }
 
     /// Runs `work` in a task of its own. Without a Tokio runtime there is none, and `work` comes back.
@@ -20,7 +22,9 @@ impl Background {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        let Ok(runtime) = Handle::try_current() else { return Err(work) };
+        let Ok(runtime) = Handle::try_current() else {
+            return Err(work);
+        };
         let running = Running::new(self);
         Ok(runtime.spawn(async move {
             let _running = running;
@@ -36,7 +40,11 @@ impl Background {
     /// Returns at a moment when nothing is under way.
     pub(crate) async fn settled(&self) {
         // The sender lives in `self`, so there is always an answer.
-        let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
+        let _ = self
+            .running
+            .subscribe()
+            .wait_for(|running| *running == 0)
+            .await;
     }
 }
 

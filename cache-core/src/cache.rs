@@ -94,7 +94,12 @@ impl CacheInner {
     pub(crate) fn new(name: &str, config: EffectiveConfig, shared: Shared) -> Self {
         let counters = Arc::<Counters>::default();
         let memory = matches!(config.store, Store::Memory).then(|| {
-            Memory::new(config.max_capacity, config.time_to_idle, shared.clock.clone(), Arc::clone(&counters))
+            Memory::new(
+                config.max_capacity,
+                config.time_to_idle,
+                shared.clock.clone(),
+                Arc::clone(&counters),
+            )
         });
         Self {
             id: config.id(name),
@@ -120,7 +125,8 @@ impl CacheInner {
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
-        self.counters.snapshot(self.memory.as_ref().map_or(0, Memory::len))
+        self.counters
+            .snapshot(self.memory.as_ref().map_or(0, Memory::len))
     }
 
     /// The text of a key given by hand, or why it has none.
@@ -134,12 +140,18 @@ impl CacheInner {
         parts: usize,
         write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Option<KeyText> {
-        KeyText::from_parts(parts, self.secret.as_deref(), write).map_err(|source| self.key_error(source)).ok()
+        KeyText::from_parts(parts, self.secret.as_deref(), write)
+            .map_err(|source| self.key_error(source))
+            .ok()
     }
 
     fn key_error(&self, source: KeyError) -> CacheError {
-        let error = CacheError::Key { cache: self.name().to_owned(), source };
-        self.complaints.once(Complaint::Key, self.name(), || error.to_string());
+        let error = CacheError::Key {
+            cache: self.name().to_owned(),
+            source,
+        };
+        self.complaints
+            .once(Complaint::Key, self.name(), || error.to_string());
         error
     }
 
@@ -163,7 +175,8 @@ impl CacheInner {
             holds: holds.name().to_owned(),
             wanted: std::any::type_name::<V>().to_owned(),
         };
-        self.complaints.once(Complaint::ValueType, self.name(), || error.to_string());
+        self.complaints
+            .once(Complaint::ValueType, self.name(), || error.to_string());
         Err(error)
     }
 
@@ -175,7 +188,10 @@ impl CacheInner {
                 cache: self.name().to_owned(),
                 value_type: std::any::type_name::<V>().to_owned(),
             };
-            self.complaints.once(Complaint::NotSerializable, self.name(), || error.to_string());
+            self.complaints
+                .once(Complaint::NotSerializable, self.name(), || {
+                    error.to_string()
+                });
             return Err(error);
         }
         Ok(())
@@ -190,7 +206,9 @@ impl CacheInner {
     }
 
     fn in_memory(&self, key: &KeyText) -> Option<Arc<Held>> {
-        self.memory.as_ref()?.get(key.as_str(), self.flights.epoch())
+        self.memory
+            .as_ref()?
+            .get(key.as_str(), self.flights.epoch())
     }
 
     /// Answers from the cache, or runs `body` and stores what it gives.
@@ -248,7 +266,8 @@ impl CacheInner {
         // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
         let mut waiting_since = None;
         loop {
-            let held = match presence.enter(fence, |held| self.counts(held), || self.in_memory(key)) {
+            let held = match presence.enter(fence, |held| self.counts(held), || self.in_memory(key))
+            {
                 Entered::Found(held) => {
                     if waiting_since.is_none() {
                         self.counters.memory_hits.one();
@@ -268,7 +287,9 @@ impl CacheInner {
                     let since = *waiting_since.get_or_insert_with(Instant::now);
                     let (progress, back) = match waiter.wait(since, lock_timeout).await {
                         Waited::Over(progress, presence) => (progress, presence),
-                        Waited::Lead(lead) => return self.lead(key, lead, returns, options.ttl, keep, body).await,
+                        Waited::Lead(lead) => {
+                            return self.lead(key, lead, returns, options.ttl, keep, body).await;
+                        }
                     };
                     presence = back;
                     match progress {
@@ -315,13 +336,19 @@ impl CacheInner {
             return returned;
         };
         let lifetime = self.lifetime(value, ttl, &keep, returns.value.is_none);
-        let held = Held::new(value.clone(), lead.epoch(), lifetime.unwrap_or_default(), &self.clock);
+        let held = Held::new(
+            value.clone(),
+            lead.epoch(),
+            lifetime.unwrap_or_default(),
+            &self.clock,
+        );
         let Some(lifetime) = lifetime else {
             lead.share(&held);
             return returned;
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
-            self.land_in_backend(backend, key, lead, held, form, lifetime).await;
+            self.land_in_backend(backend, key, lead, held, form, lifetime)
+                .await;
         } else if let Some(memory) = &self.memory {
             let landing = lead.land(&held, |held| memory.insert(key.as_str(), held));
             self.count_store(landing.allowed);
@@ -348,9 +375,15 @@ impl CacheInner {
         }
         let (cache, backend, key) = (Arc::clone(self), Arc::clone(backend), key.clone());
         let store = async move {
-            let Some(value) = held.value::<V>() else { return };
+            let Some(value) = held.value::<V>() else {
+                return;
+            };
             if let Ok(new) = cache.seal(&key, value, form, lifetime, fence) {
-                let answer = timeout(backend.store_budget(), backend.store(cache.id.entry(key.as_str()), new)).await;
+                let answer = timeout(
+                    backend.store_budget(),
+                    backend.store(cache.id.entry(key.as_str()), new),
+                )
+                .await;
                 let _ = cache.stored(answer.unwrap_or_else(|_| Err(overdue())));
             }
             drop(landing.presence);
@@ -362,11 +395,26 @@ impl CacheInner {
 
     /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
     async fn read<V: 'static>(&self, key: &KeyText, form: Option<ValueForm<V>>) -> Read<V> {
-        let (Some(backend), Some(form)) = (self.config.backend(), form) else { return Read::Miss(None) };
-        let answer = timeout(backend.read_budget(), backend.load(self.id.entry(key.as_str()))).await;
-        let Some(loaded) = self.answered(answer.unwrap_or_else(|_| Err(overdue()))).ok() else { return Read::Miss(None) };
-        let Some(fence) = loaded.fence else { return Read::Miss(None) };
-        let Some(bytes) = loaded.bytes else { return Read::Miss(Some(fence)) };
+        let (Some(backend), Some(form)) = (self.config.backend(), form) else {
+            return Read::Miss(None);
+        };
+        let answer = timeout(
+            backend.read_budget(),
+            backend.load(self.id.entry(key.as_str())),
+        )
+        .await;
+        let Some(loaded) = self
+            .answered(answer.unwrap_or_else(|_| Err(overdue())))
+            .ok()
+        else {
+            return Read::Miss(None);
+        };
+        let Some(fence) = loaded.fence else {
+            return Read::Miss(None);
+        };
+        let Some(bytes) = loaded.bytes else {
+            return Read::Miss(Some(fence));
+        };
         let Ok(opened) = entry::open(&bytes, &self.label(key, form)) else {
             self.counters.decode_failures.one();
             return Read::Miss(Some(fence));
@@ -376,7 +424,9 @@ impl CacheInner {
             return Read::Miss(Some(fence));
         }
         // A `Deserialize` of a user may panic; a bad entry must not become a failing call.
-        match catch_unwind(AssertUnwindSafe(|| form.decode(&self.config.codec, opened.payload))) {
+        match catch_unwind(AssertUnwindSafe(|| {
+            form.decode(&self.config.codec, opened.payload)
+        })) {
             Ok(Ok(value)) => Read::Hit(value),
             Ok(Err(_)) | Err(_) => {
                 self.counters.decode_failures.one();
@@ -465,7 +515,10 @@ impl CacheInner {
             Some(key) => match self.lifetime(value, ttl, &keep, returns.value.is_none) {
                 // Not to be stored; but what is there is no longer true.
                 None => self.invalidate(Target::Key(key)).await.map(drop),
-                Some(lifetime) => self.finish_put(attempt, key, value, returns.value.form, lifetime).await,
+                Some(lifetime) => {
+                    self.finish_put(attempt, key, value, returns.value.form, lifetime)
+                        .await
+                }
             },
         };
         interrupted.did_not_happen();
@@ -483,17 +536,25 @@ impl CacheInner {
             Some(backend) => {
                 let request = async {
                     match key {
-                        PutKey::Known(key) => {
-                            backend.load(self.id.entry(key.as_str())).await.map(|loaded| loaded.fence)
-                        }
+                        PutKey::Known(key) => backend
+                            .load(self.id.entry(key.as_str()))
+                            .await
+                            .map(|loaded| loaded.fence),
                         PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
                     }
                 };
                 let answer = timeout(backend.read_budget(), request).await;
-                self.answered(answer.unwrap_or_else(|_| Err(overdue()))).ok().flatten()
+                self.answered(answer.unwrap_or_else(|_| Err(overdue())))
+                    .ok()
+                    .flatten()
             }
         };
-        PutAttempt { presence, epoch, changes, fence }
+        PutAttempt {
+            presence,
+            epoch,
+            changes,
+            fence,
+        }
     }
 
     async fn finish_put<V: Clone + Send + Sync + 'static>(
@@ -504,8 +565,17 @@ impl CacheInner {
         form: Option<ValueForm<V>>,
         lifetime: Option<Duration>,
     ) -> Result<(), CacheError> {
-        let PutAttempt { presence, epoch, changes, fence } = put;
-        let scope = if presence.is_some() { FenceScope::Entry } else { FenceScope::Cache };
+        let PutAttempt {
+            presence,
+            epoch,
+            changes,
+            fence,
+        } = put;
+        let scope = if presence.is_some() {
+            FenceScope::Entry
+        } else {
+            FenceScope::Cache
+        };
         // A key that was not known before the body has no slot to tell whether it changed; the cache as a whole does.
         let changes = presence.is_none().then_some(changes);
         let presence = presence.unwrap_or_else(|| self.flights.attend(key.as_str()));
@@ -521,7 +591,9 @@ impl CacheInner {
             self.count_store(stored);
             return Ok(());
         }
-        let (Some(backend), Some(form)) = (self.config.backend(), form) else { return Ok(()) };
+        let (Some(backend), Some(form)) = (self.config.backend(), form) else {
+            return Ok(());
+        };
         // First nobody joins what is under way; below, after the backend was told, once more for those who came in between.
         let unchanged = presence.settle_put(epoch, changes, || {}, || {});
         let Some(fence) = fence.filter(|_| unchanged) else {
@@ -535,7 +607,11 @@ impl CacheInner {
         let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
         let work = async move {
             let entry = cache.id.entry(key.as_str());
-            let answer = timeout(backend_of_task.store_budget(), backend_of_task.put(entry, new)).await;
+            let answer = timeout(
+                backend_of_task.store_budget(),
+                backend_of_task.put(entry, new),
+            )
+            .await;
             presence.settle_put(epoch, None, || {}, || {});
             cache.stored(answer.unwrap_or_else(|_| Err(overdue())))
         };
@@ -547,16 +623,31 @@ impl CacheInner {
     /// Says whether there was an entry, as far as that is known.
     pub(crate) async fn invalidate(self: &Arc<Self>, target: Target) -> Result<bool, CacheError> {
         let there = self.begin_invalidation(&target);
-        let Some(backend) = self.config.backend() else { return Ok(there) };
-        self.acknowledged(backend, self.invalidate_backend(Arc::clone(backend), target)).await
+        let Some(backend) = self.config.backend() else {
+            return Ok(there);
+        };
+        self.acknowledged(
+            backend,
+            self.invalidate_backend(Arc::clone(backend), target),
+        )
+        .await
     }
 
     /// The same for somebody who cannot wait.
     fn invalidate_detached(self: &Arc<Self>, target: Target) {
         self.begin_invalidation(&target);
-        let Some(backend) = self.config.backend() else { return };
-        if self.background.spawn(self.invalidate_backend(Arc::clone(backend), target)).is_err() {
-            let error = BackendError::new(BackendErrorKind::Unavailable, "an invalidation was begun outside of a Tokio runtime");
+        let Some(backend) = self.config.backend() else {
+            return;
+        };
+        if self
+            .background
+            .spawn(self.invalidate_backend(Arc::clone(backend), target))
+            .is_err()
+        {
+            let error = BackendError::new(
+                BackendErrorKind::Unavailable,
+                "an invalidation was begun outside of a Tokio runtime",
+            );
             let _ = self.answered::<()>(Err(error));
         }
     }
@@ -573,9 +664,11 @@ impl CacheInner {
     fn forget(&self, target: &Target) -> bool {
         match target {
             Target::Key(key) => {
-                let removed = self
-                    .flights
-                    .invalidate(key.as_str(), || self.memory.as_ref().and_then(|memory| memory.remove(key.as_str())));
+                let removed = self.flights.invalidate(key.as_str(), || {
+                    self.memory
+                        .as_ref()
+                        .and_then(|memory| memory.remove(key.as_str()))
+                });
                 removed.is_some_and(|held| self.counts(&held))
             }
             Target::All => {
@@ -618,7 +711,10 @@ impl CacheInner {
             return Ok(ended);
         }
         if let Some(memory) = &self.memory {
-            for key in memory.keys(self.flights.epoch()).filter(|key| predicate(key)) {
+            for key in memory
+                .keys(self.flights.epoch())
+                .filter(|key| predicate(key))
+            {
                 let removed = self.flights.invalidate(&key, || memory.remove(&key));
                 ended += u64::from(removed.is_some());
             }
@@ -660,7 +756,9 @@ impl CacheInner {
     }
 
     fn lock_timeout(&self, attribute: Option<Duration>) -> Duration {
-        attribute.filter(|_| !self.config.lock_timeout_is_own).unwrap_or(self.config.lock_timeout)
+        attribute
+            .filter(|_| !self.config.lock_timeout_is_own)
+            .unwrap_or(self.config.lock_timeout)
     }
 
     /// For how long a value is to be kept; `None`: not at all; `Some(None)`: without limit.
@@ -678,10 +776,14 @@ impl CacheInner {
         if !(keep.store_if)(value) {
             return None;
         }
-        let own = attribute.filter(|_| !self.config.ttl_is_own).or(self.config.ttl);
+        let own = attribute
+            .filter(|_| !self.config.ttl_is_own)
+            .or(self.config.ttl);
         let none = self.config.none_ttl.filter(|_| is_none(value));
         let asked = Some((keep.ttl_with)(value)).filter(|ttl| *ttl < crate::config::MAX_TTL);
-        let Some(ttl) = [own, none, asked].into_iter().flatten().min() else { return Some(None) };
+        let Some(ttl) = [own, none, asked].into_iter().flatten().min() else {
+            return Some(None);
+        };
         let ttl = match self.config.ttl_jitter {
             share if share > 0.0 => ttl.mul_f64(1.0 - share * random::fraction()),
             _ => ttl,
@@ -692,7 +794,13 @@ impl CacheInner {
 
     fn label<V: 'static>(&self, key: &KeyText, form: ValueForm<V>) -> Label {
         let fingerprint = *self.fingerprint.get_or_init(|| form.fingerprint());
-        Label::new(&self.config.codec, fingerprint, self.config.version, self.name(), key.as_str())
+        Label::new(
+            &self.config.codec,
+            fingerprint,
+            self.config.version,
+            self.name(),
+            key.as_str(),
+        )
     }
 
     /// The bytes to store for a value, unless it cannot be stored: that is counted and said once.
@@ -706,22 +814,41 @@ impl CacheInner {
     ) -> Result<NewEntry, CacheError> {
         let payload = form.encode(&self.config.codec, value).map_err(|source| {
             self.counters.store_failures.one();
-            let error = CacheError::Codec { cache: self.name().to_owned(), source };
-            self.complaints.once(Complaint::Codec, self.name(), || error.to_string());
+            let error = CacheError::Codec {
+                cache: self.name().to_owned(),
+                source,
+            };
+            self.complaints
+                .once(Complaint::Codec, self.name(), || error.to_string());
             error
         })?;
         let expires_at = ttl.map(|ttl| {
-            self.clock.unix_millis().saturating_add(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
+            self.clock
+                .unix_millis()
+                .saturating_add(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
         });
         let bytes: Bytes = entry::seal(payload, &self.label(key, form), fence.epoch, expires_at);
-        let limit = self.config.backend().map_or(usize::MAX, |backend| backend.max_value_bytes());
+        let limit = self
+            .config
+            .backend()
+            .map_or(usize::MAX, |backend| backend.max_value_bytes());
         if bytes.len() > limit {
             self.counters.store_failures.one();
-            let error = CacheError::TooLarge { cache: self.name().to_owned(), bytes: bytes.len(), limit };
-            self.complaints.once(Complaint::Size, self.name(), || error.to_string());
+            let error = CacheError::TooLarge {
+                cache: self.name().to_owned(),
+                bytes: bytes.len(),
+                limit,
+            };
+            self.complaints
+                .once(Complaint::Size, self.name(), || error.to_string());
             return Err(error);
         }
-        Ok(NewEntry { bytes, ttl, fence, scope: FenceScope::Entry })
+        Ok(NewEntry {
+            bytes,
+            ttl,
+            fence,
+            scope: FenceScope::Entry,
+        })
     }
 
     /// Notes how a store ended.
@@ -739,7 +866,11 @@ impl CacheInner {
     }
 
     fn count_store(&self, stored: bool) {
-        if stored { self.counters.stores.one() } else { self.counters.stores_refused.one() }
+        if stored {
+            self.counters.stores.one()
+        } else {
+            self.counters.stores_refused.one()
+        }
     }
 
     /// Notes whether the backend answered.
@@ -758,7 +889,10 @@ impl CacheInner {
     }
 
     fn backend_error(&self, source: BackendError) -> CacheError {
-        CacheError::Backend { cache: self.name().to_owned(), source }
+        CacheError::Backend {
+            cache: self.name().to_owned(),
+            source,
+        }
     }
 }
 
@@ -794,7 +928,10 @@ pub(crate) struct Interrupted<'a> {
 
 impl<'a> Interrupted<'a> {
     pub(crate) fn new(cache: &'a Arc<CacheInner>, target: Target) -> Self {
-        Self { cache, target: Some(target) }
+        Self {
+            cache,
+            target: Some(target),
+        }
     }
 
     pub(crate) fn did_not_happen(mut self) {

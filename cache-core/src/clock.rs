@@ -25,7 +25,10 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self { origin: Instant::now(), moved: Arc::default() }
+        Self {
+            origin: Instant::now(),
+            moved: Arc::default(),
+        }
     }
 
     pub(crate) fn now(&self) -> Nanos {
@@ -35,7 +38,9 @@ impl Clock {
     /// Milliseconds since the Unix epoch, moved as much as [`now`](Self::now) is.
     pub(crate) fn unix_millis(&self) -> u64 {
         let moved = Duration::from_nanos(self.moved.load(Ordering::Relaxed));
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         u64::try_from((now + moved).as_millis()).unwrap_or(u64::MAX)
     }
 

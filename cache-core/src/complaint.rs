@@ -26,7 +26,11 @@ pub(crate) enum Complaint {
 impl Complaints {
     pub(crate) fn once(&self, complaint: Complaint, cache: &str, detail: impl FnOnce() -> String) {
         if !self.said[complaint as usize].swap(true, Ordering::Relaxed) {
-            warn!(cache, "{} (said once per cache; the statistics go on counting)", detail());
+            warn!(
+                cache,
+                "{} (said once per cache; the statistics go on counting)",
+                detail()
+            );
         }
     }
 
@@ -37,7 +41,9 @@ impl Complaints {
     }
 
     pub(crate) fn backend_answered(&self, cache: &str) {
-        if self.backend_down.load(Ordering::Relaxed) && self.backend_down.swap(false, Ordering::Relaxed) {
+        if self.backend_down.load(Ordering::Relaxed)
+            && self.backend_down.swap(false, Ordering::Relaxed)
+        {
             info!(cache, "the backend answers again");
         }
     }

@@ -99,7 +99,10 @@ impl CacheConfig {
     }
 
     fn stored(store: Store) -> Self {
-        Self { store: Some(store), ..Self::default() }
+        Self {
+            store: Some(store),
+            ..Self::default()
+        }
     }
 
     /// How long an entry lives, counted from when it is stored; 5 minutes unless set. Milliseconds are kept.
@@ -198,7 +201,11 @@ impl CacheConfig {
     }
 
     /// What the settings made for the cache `name` and those made for all caches come to.
-    pub(crate) fn resolve(named: Option<&Self>, defaults: &Self, name: &str) -> Result<EffectiveConfig, CacheError> {
+    pub(crate) fn resolve(
+        named: Option<&Self>,
+        defaults: &Self,
+        name: &str,
+    ) -> Result<EffectiveConfig, CacheError> {
         let own = named.cloned().unwrap_or_default();
         let config = own.or(defaults);
         let store = config.store.unwrap_or(Store::Memory);
@@ -218,7 +225,11 @@ impl CacheConfig {
             max_capacity: config.max_capacity.unwrap_or(DEFAULT_CAPACITY),
             memory_ttl: config.memory_ttl,
             lock_timeout: config.lock_timeout.unwrap_or(DEFAULT_LOCK_TIMEOUT),
-            prefix: config.prefix.as_deref().unwrap_or("cache:{cache-name}").replace(NAME_PLACE, name),
+            prefix: config
+                .prefix
+                .as_deref()
+                .unwrap_or("cache:{cache-name}")
+                .replace(NAME_PLACE, name),
             version: config.version.unwrap_or(0),
             codec: config.codec.unwrap_or_default(),
             value_type: config.value_type,
@@ -326,22 +337,33 @@ impl EffectiveConfig {
                 ));
             }
             if duration > MAX_TTL {
-                return wrong(format!("a `{setting}` of {duration:?} is over 100 years: write `no_ttl()` to keep entries without limit"));
+                return wrong(format!(
+                    "a `{setting}` of {duration:?} is over 100 years: write `no_ttl()` to keep entries without limit"
+                ));
             }
         }
         if !(0.0..=1.0).contains(&self.ttl_jitter) {
-            return wrong(format!("a `ttl_jitter` of {} is not a share: write a number from 0.0 to 1.0", self.ttl_jitter));
+            return wrong(format!(
+                "a `ttl_jitter` of {} is not a share: write a number from 0.0 to 1.0",
+                self.ttl_jitter
+            ));
         }
         if self.max_capacity == 0 {
             return wrong("a `max_capacity` of 0 keeps nothing: write `CacheConfig::disabled()` to switch the cache off".into());
         }
-        if self.prefix.is_empty() || self.prefix.starts_with("cs:") || self.prefix.chars().any(char::is_control) {
+        if self.prefix.is_empty()
+            || self.prefix.starts_with("cs:")
+            || self.prefix.chars().any(char::is_control)
+        {
             return wrong(
                 "this `prefix` cannot be used: write one that is not empty, holds no control character and does not begin with `cs:`".into(),
             );
         }
         if self.time_to_idle.is_some() && self.backend().is_some() {
-            return wrong("`time_to_idle` works in memory only: remove it, or write `CacheConfig::memory()`".into());
+            return wrong(
+                "`time_to_idle` works in memory only: remove it, or write `CacheConfig::memory()`"
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -364,9 +386,11 @@ impl fmt::Display for EffectiveConfig {
             Some(ttl) => write!(f, ", ttl {ttl:?}")?,
             None => f.write_str(", no ttl")?,
         }
-        for (setting, duration) in
-            [("time_to_idle", self.time_to_idle), ("none_ttl", self.none_ttl), ("memory_ttl", self.memory_ttl)]
-        {
+        for (setting, duration) in [
+            ("time_to_idle", self.time_to_idle),
+            ("none_ttl", self.none_ttl),
+            ("memory_ttl", self.memory_ttl),
+        ] {
             if let Some(duration) = duration {
                 write!(f, ", {setting} {duration:?}")?;
             }
@@ -375,7 +399,13 @@ impl fmt::Display for EffectiveConfig {
             write!(f, ", ttl_jitter {}", self.ttl_jitter)?;
         }
         if self.backend().is_some() {
-            write!(f, ", codec {}, prefix {}, version {}", self.codec.name(), self.prefix, self.version)?;
+            write!(
+                f,
+                ", codec {}, prefix {}, version {}",
+                self.codec.name(),
+                self.prefix,
+                self.version
+            )?;
         } else {
             write!(f, ", max_capacity {}", self.max_capacity)?;
         }

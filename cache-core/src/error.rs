@@ -37,13 +37,17 @@ pub enum CacheError {
         problems: Vec<String>,
     },
     /// A process-wide manager is there already.
-    #[error("a process-wide manager is in use already, since {by}: install yours before that, once")]
+    #[error(
+        "a process-wide manager is in use already, since {by}: install yours before that, once"
+    )]
     AlreadyInstalled {
         /// Who installed it, or which function was called first and so began to use the defaults.
         by: String,
     },
     /// A cache holds values of another type.
-    #[error("cache `{cache}` holds `{holds}`, not `{wanted}`: use one value type, or another cache")]
+    #[error(
+        "cache `{cache}` holds `{holds}`, not `{wanted}`: use one value type, or another cache"
+    )]
     ValueType {
         /// The cache.
         cache: String,
@@ -79,7 +83,9 @@ pub enum CacheError {
         source: CodecError,
     },
     /// A value larger than its backend takes.
-    #[error("a value of cache `{cache}` has {bytes} bytes, and the backend takes {limit}: raise `max_value_bytes`, or store less")]
+    #[error(
+        "a value of cache `{cache}` has {bytes} bytes, and the backend takes {limit}: raise `max_value_bytes`, or store less"
+    )]
     TooLarge {
         /// The cache.
         cache: String,

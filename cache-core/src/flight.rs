@@ -137,7 +137,12 @@ impl Flights {
         let mut shard = self.shard(key);
         let slot = self.slot(&mut shard, key);
         slot.present += 1;
-        Presence { flights: Arc::clone(self), key: key.into(), slot: slot.id, puts: slot.puts }
+        Presence {
+            flights: Arc::clone(self),
+            key: key.into(),
+            slot: slot.id,
+            puts: slot.puts,
+        }
     }
 
     /// Ends every load of `key` that is under way: none of them may store. `remove` takes the entry away, under the same lock.
@@ -153,7 +158,10 @@ impl Flights {
 
     /// The keys somebody is busy with.
     pub(crate) fn keys(&self) -> Vec<Box<str>> {
-        self.shards.iter().flat_map(|shard| lock(shard).keys().cloned().collect::<Vec<_>>()).collect()
+        self.shards
+            .iter()
+            .flat_map(|shard| lock(shard).keys().cloned().collect::<Vec<_>>())
+            .collect()
     }
 
     /// Ends every load and every entry of the cache.
@@ -173,7 +181,15 @@ impl Flights {
     fn slot<'a>(&self, shard: &'a mut HashMap<Box<str>, Slot>, key: &str) -> &'a mut Slot {
         if !shard.contains_key(key) {
             let id = self.next_slot.fetch_add(1, Ordering::Relaxed);
-            shard.insert(key.into(), Slot { id, present: 0, puts: 0, flight: None });
+            shard.insert(
+                key.into(),
+                Slot {
+                    id,
+                    present: 0,
+                    puts: 0,
+                    flight: None,
+                },
+            );
         }
         shard.get_mut(key).expect("inserted above")
     }
@@ -181,7 +197,9 @@ impl Flights {
 
 impl fmt::Debug for Flights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Flights").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("Flights")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -211,14 +229,22 @@ impl Presence {
             slot.present += 1;
             (self.slot, self.puts) = (slot.id, slot.puts);
         }
-        let met = slot.flight.as_ref().filter(|flight| flight.fence == fence).map(Arc::clone);
+        let met = slot
+            .flight
+            .as_ref()
+            .filter(|flight| flight.fence == fence)
+            .map(Arc::clone);
         if let Some(flight) = met {
             let progress = flight.progress.borrow().clone();
             match progress {
                 Progress::Flying => {
                     drop(shard);
                     let progress = flight.progress.subscribe();
-                    return Entered::Join(Waiter { presence: self, flight, progress });
+                    return Entered::Join(Waiter {
+                        presence: self,
+                        flight,
+                        progress,
+                    });
                 }
                 Progress::Landed(held) if counts(&held) => {
                     drop(shard);
@@ -235,18 +261,31 @@ impl Presence {
             fence,
             epoch: flights.epoch(),
             progress: watch::Sender::new(Progress::Flying),
-            leaders: Mutex::new(Leaders { count: 1, last_began: Instant::now() }),
+            leaders: Mutex::new(Leaders {
+                count: 1,
+                last_began: Instant::now(),
+            }),
         });
         let replaced = slot.flight.replace(Arc::clone(&flight));
         drop(shard);
         drop(replaced);
-        Entered::Lead(Lead { presence: Some(self), flight })
+        Entered::Lead(Lead {
+            presence: Some(self),
+            flight,
+        })
     }
 
     /// The value of a load that has landed and is not in the backend yet, for a caller that does not load.
-    pub(crate) fn landed(&self, fence: Option<Fence>, counts: impl Fn(&Held) -> bool) -> Option<Arc<Held>> {
+    pub(crate) fn landed(
+        &self,
+        fence: Option<Fence>,
+        counts: impl Fn(&Held) -> bool,
+    ) -> Option<Arc<Held>> {
         self.with_slot(|slot| {
-            let flight = slot.flight.as_ref().filter(|flight| flight.fence == fence)?;
+            let flight = slot
+                .flight
+                .as_ref()
+                .filter(|flight| flight.fence == fence)?;
             match &*flight.progress.borrow() {
                 Progress::Landed(held) if counts(held) => Some(Arc::clone(held)),
                 _ => None,
@@ -277,7 +316,11 @@ impl Presence {
         if slot.present == 0 {
             shard.remove(&self.key);
         }
-        if unchanged { insert() } else { remove() }
+        if unchanged {
+            insert()
+        } else {
+            remove()
+        }
         drop(shard);
         drop(ended);
         unchanged
@@ -286,14 +329,19 @@ impl Presence {
     /// Runs `act` on this caller's slot if it is still the one in the table.
     fn with_slot<T>(&self, act: impl FnOnce(&mut Slot) -> T) -> Option<T> {
         let mut shard = self.flights.shard(&self.key);
-        shard.get_mut(&self.key).filter(|slot| slot.id == self.slot).map(act)
+        shard
+            .get_mut(&self.key)
+            .filter(|slot| slot.id == self.slot)
+            .map(act)
     }
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
         let mut shard = self.flights.shard(&self.key);
-        let Some(slot) = shard.get_mut(&self.key).filter(|slot| slot.id == self.slot) else { return };
+        let Some(slot) = shard.get_mut(&self.key).filter(|slot| slot.id == self.slot) else {
+            return;
+        };
         slot.present -= 1;
         if slot.present == 0 {
             let ended = shard.remove(&self.key);
@@ -327,7 +375,10 @@ impl Lead {
         let presence = self.presence.take().expect("ends once");
         let stays = self.flight.fence.is_some();
         let allowed = presence.with_slot(|slot| {
-            if !slot.flight.as_ref().is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
+            if !slot
+                .flight
+                .as_ref()
+                .is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
                 || self.flight.epoch != presence.flights.epoch()
                 || !matches!(*self.flight.progress.borrow(), Progress::Flying)
             {
@@ -340,7 +391,10 @@ impl Lead {
             true
         });
         self.publish(Progress::Landed(Arc::clone(held)));
-        Landing { allowed: allowed.unwrap_or(false), presence }
+        Landing {
+            allowed: allowed.unwrap_or(false),
+            presence,
+        }
     }
 
     /// Ends the load with a value that is not to be stored; those who wait get it.
@@ -356,7 +410,9 @@ impl Lead {
     }
 
     fn give_up(&mut self, progress: Progress) {
-        let Some(presence) = self.presence.take() else { return };
+        let Some(presence) = self.presence.take() else {
+            return;
+        };
         let last = {
             let _shard = presence.flights.shard(&presence.key);
             let mut leaders = lock(&self.flight.leaders);
@@ -372,7 +428,8 @@ impl Lead {
     /// Takes the flight out of its slot, so that nobody joins it any more.
     fn leave_slot(&self, presence: &Presence) {
         presence.with_slot(|slot| {
-            slot.flight.take_if(|flight| Arc::ptr_eq(flight, &self.flight));
+            slot.flight
+                .take_if(|flight| Arc::ptr_eq(flight, &self.flight));
         });
     }
 
@@ -423,7 +480,10 @@ impl Waiter {
         let mut patience = arrived + lock_timeout;
         loop {
             let ended = async {
-                let over = self.progress.wait_for(|progress| !matches!(progress, Progress::Flying)).await;
+                let over = self
+                    .progress
+                    .wait_for(|progress| !matches!(progress, Progress::Flying))
+                    .await;
                 // The sender lives in the flight, which this waiter holds.
                 over.map_or(Progress::Abandoned, |progress| progress.clone())
             };
@@ -436,7 +496,12 @@ impl Waiter {
             match ended {
                 Some(progress) => return Waited::Over(progress, self.presence),
                 None => match self.relieve(lock_timeout) {
-                    Ok(()) => return Waited::Lead(Lead { presence: Some(self.presence), flight: self.flight }),
+                    Ok(()) => {
+                        return Waited::Lead(Lead {
+                            presence: Some(self.presence),
+                            flight: self.flight,
+                        });
+                    }
                     Err(later) => patience = later,
                 },
             }
@@ -452,7 +517,10 @@ impl Waiter {
         if due > now || leaders.count == 0 {
             return Err(due.max(now + Duration::from_millis(1)));
         }
-        *leaders = Leaders { count: leaders.count + 1, last_began: now };
+        *leaders = Leaders {
+            count: leaders.count + 1,
+            last_began: now,
+        };
         Ok(())
     }
 }

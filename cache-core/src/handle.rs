@@ -1,6 +1,8 @@
 //! A cache in the hands of a user.
 
-use std::{fmt, future::Future, marker::PhantomData, ops::Deref, pin::pin, sync::Arc, time::Duration};
+use std::{
+    fmt, future::Future, marker::PhantomData, ops::Deref, pin::pin, sync::Arc, time::Duration,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -43,13 +45,21 @@ pub struct LocalCache<V> {
 impl<V: Clone + Send + Sync + 'static> Cache<V> {
     pub(crate) fn new(inner: Arc<CacheInner>) -> Result<Self, CacheError> {
         inner.claim::<V>()?;
-        Ok(Self { local: LocalCache { inner, value: PhantomData } })
+        Ok(Self {
+            local: LocalCache {
+                inner,
+                value: PhantomData,
+            },
+        })
     }
 }
 
 impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     fn traits() -> ValueTraits<V> {
-        ValueTraits { form: Some(ValueForm::of()), is_none: ValueForm::is_none }
+        ValueTraits {
+            form: Some(ValueForm::of()),
+            is_none: ValueForm::is_none,
+        }
     }
 
     /// The value of `key`, if there is one that counts. A failing backend is a miss.
@@ -62,8 +72,14 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     /// The value of `key`; if there is none, `load` runs and its value is stored. Callers of one key share one load.
     ///
     /// Dropped half-way, the load is handed to somebody who waits for it, who runs his own.
-    pub async fn get_or_load<K: Serialize + ?Sized>(&self, key: &K, load: impl Future<Output = V>) -> V {
-        self.local.load_as::<_, _, IsPlain<V>>(key, Self::traits(), load).await
+    pub async fn get_or_load<K: Serialize + ?Sized>(
+        &self,
+        key: &K,
+        load: impl Future<Output = V>,
+    ) -> V {
+        self.local
+            .load_as::<_, _, IsPlain<V>>(key, Self::traits(), load)
+            .await
     }
 
     /// As [`get_or_load`](Self::get_or_load), for a load that may fail. An `Err` is returned and not stored; those who waited
@@ -76,7 +92,9 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
         key: &K,
         load: impl Future<Output = Result<V, E>>,
     ) -> Result<V, E> {
-        self.local.load_as::<_, _, IsResult<V, E>>(key, Self::traits(), load).await
+        self.local
+            .load_as::<_, _, IsResult<V, E>>(key, Self::traits(), load)
+            .await
     }
 
     /// Stores a value in place of what is there. Loads that are under way may no longer store theirs.
@@ -98,7 +116,9 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
         value: V,
         ttl: Duration,
     ) -> Result<(), CacheError> {
-        self.local.insert_as(key, value, Some(ttl), Self::traits()).await
+        self.local
+            .insert_as(key, value, Some(ttl), Self::traits())
+            .await
     }
 }
 
@@ -119,7 +139,9 @@ impl<V> LocalCache<V> {
     /// # Errors
     /// If the backend did not acknowledge it in time. It may still happen.
     pub async fn invalidate<K: Serialize + ?Sized>(&self, key: &K) -> Result<bool, CacheError> {
-        self.inner.invalidate(Target::Key(self.inner.key(key)?)).await
+        self.inner
+            .invalidate(Target::Key(self.inner.key(key)?))
+            .await
     }
 
     /// Ends all entries of the cache, at the same cost for ten as for ten million.
@@ -164,7 +186,10 @@ impl<V> LocalCache<V> {
 /// The methods that read or store values. [`Cache`] documents them.
 impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     fn traits() -> ValueTraits<V> {
-        ValueTraits { form: None, is_none: |_| false }
+        ValueTraits {
+            form: None,
+            is_none: |_| false,
+        }
     }
 
     /// See [`Cache::get`].
@@ -173,8 +198,13 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     }
 
     /// See [`Cache::get_or_load`].
-    pub async fn get_or_load<K: Serialize + ?Sized>(&self, key: &K, load: impl Future<Output = V>) -> V {
-        self.load_as::<_, _, IsPlain<V>>(key, Self::traits(), load).await
+    pub async fn get_or_load<K: Serialize + ?Sized>(
+        &self,
+        key: &K,
+        load: impl Future<Output = V>,
+    ) -> V {
+        self.load_as::<_, _, IsPlain<V>>(key, Self::traits(), load)
+            .await
     }
 
     /// See [`Cache::try_get_or_load`].
@@ -186,7 +216,8 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         key: &K,
         load: impl Future<Output = Result<V, E>>,
     ) -> Result<V, E> {
-        self.load_as::<_, _, IsResult<V, E>>(key, Self::traits(), load).await
+        self.load_as::<_, _, IsResult<V, E>>(key, Self::traits(), load)
+            .await
     }
 
     /// See [`Cache::insert`].
@@ -218,7 +249,12 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         self.inner.get(&key, traits).await
     }
 
-    async fn load_as<K, R, O>(&self, key: &K, traits: ValueTraits<V>, load: impl Future<Output = R>) -> R
+    async fn load_as<K, R, O>(
+        &self,
+        key: &K,
+        traits: ValueTraits<V>,
+        load: impl Future<Output = R>,
+    ) -> R
     where
         K: Serialize + ?Sized,
         O: Outcome<R, Value = V>,
@@ -228,8 +264,13 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
             return load.await;
         };
         let returns = Returns::<R, O>::with(traits, None);
-        let keep = Keep { store_if: |_: &V| true, ttl_with: |_: &V| Duration::MAX };
-        self.inner.load(&key, returns, LoadOptions::default(), keep, pin!(load)).await
+        let keep = Keep {
+            store_if: |_: &V| true,
+            ttl_with: |_: &V| Duration::MAX,
+        };
+        self.inner
+            .load(&key, returns, LoadOptions::default(), keep, pin!(load))
+            .await
     }
 
     async fn insert_as<K: Serialize + ?Sized>(
@@ -241,25 +282,40 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     ) -> Result<(), CacheError> {
         let key: PutKey<fn(&V) -> _> = PutKey::Known(self.inner.key(key)?);
         let returns = Returns::<V, IsPlain<V>>::with(traits, None);
-        let keep = Keep { store_if: |_: &V| true, ttl_with: |_: &V| ttl.unwrap_or(Duration::MAX) };
-        self.inner.put(key, returns, None, keep, pin!(async { value })).await.1
+        let keep = Keep {
+            store_if: |_: &V| true,
+            ttl_with: |_: &V| ttl.unwrap_or(Duration::MAX),
+        };
+        self.inner
+            .put(key, returns, None, keep, pin!(async { value }))
+            .await
+            .1
     }
 }
 
 impl<V> Clone for Cache<V> {
     fn clone(&self) -> Self {
-        Self { local: LocalCache { inner: Arc::clone(&self.local.inner), value: PhantomData } }
+        Self {
+            local: LocalCache {
+                inner: Arc::clone(&self.local.inner),
+                value: PhantomData,
+            },
+        }
     }
 }
 
 impl<V> fmt::Debug for Cache<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache").field("name", &self.name()).finish_non_exhaustive()
+        f.debug_struct("Cache")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
     }
 }
 
 impl<V> fmt::Debug for LocalCache<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalCache").field("name", &self.name()).finish_non_exhaustive()
+        f.debug_struct("LocalCache")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
     }
 }

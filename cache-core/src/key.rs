@@ -79,10 +79,17 @@ impl KeyText {
     ///
     /// # Errors
     /// The key has no canonical text; see the [module](self).
-    pub fn of<K: Serialize + ?Sized>(key: &K, secret: Option<&KeySecret>) -> Result<Self, KeyError> {
+    pub fn of<K: Serialize + ?Sized>(
+        key: &K,
+        secret: Option<&KeySecret>,
+    ) -> Result<Self, KeyError> {
         let mut text = Buffer::default();
         let writer = Canonical::root(&mut text, secret);
-        key.serialize(if is_tuple::<K>() { writer.spread() } else { writer })?;
+        key.serialize(if is_tuple::<K>() {
+            writer.spread()
+        } else {
+            writer
+        })?;
         Ok(Self::finish(text, secret))
     }
 
@@ -102,7 +109,12 @@ impl KeyText {
             text.push_str(DEFAULT_KEY);
             return Ok(Self(text));
         }
-        let mut writer = KeyWriter { text: &mut text, secret, parts, written: 0 };
+        let mut writer = KeyWriter {
+            text: &mut text,
+            secret,
+            parts,
+            written: 0,
+        };
         write(&mut writer)?;
         if writer.written != parts {
             return Err(Fault::Parts.into());
@@ -152,7 +164,9 @@ impl fmt::Debug for KeyText {
 /// array. Nothing else hangs on this: of longer tuples the parts and the array of them have one text.
 fn is_tuple<K: ?Sized>() -> bool {
     let name = std::any::type_name::<K>();
-    name.trim_start_matches("&mut ").trim_start_matches('&').starts_with('(')
+    name.trim_start_matches("&mut ")
+        .trim_start_matches('&')
+        .starts_with('(')
 }
 
 /// Takes the parts of a key one by one; see [`KeyText::from_parts`].
@@ -174,7 +188,8 @@ impl KeyWriter<'_> {
         if self.parts == 1 {
             return part.serialize(Canonical::root(self.text, self.secret));
         }
-        self.text.push_str(if self.written == 1 { "[" } else { "," });
+        self.text
+            .push_str(if self.written == 1 { "[" } else { "," });
         part.serialize(Canonical::nested(self.text, self.secret))
     }
 
@@ -231,7 +246,10 @@ impl KeySecret {
     /// A secret from any bytes: a random file, an environment variable. It is no better than they are.
     #[must_use]
     pub fn new(bytes: impl AsRef<[u8]>) -> Self {
-        Self(blake3::derive_key("cache-core 2026-11-30 key texts", bytes.as_ref()))
+        Self(blake3::derive_key(
+            "cache-core 2026-11-30 key texts",
+            bytes.as_ref(),
+        ))
     }
 }
 
@@ -248,9 +266,13 @@ pub struct KeyError(#[from] Fault);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Fault {
-    #[error("the key holds NaN or an infinity, which has no text of its own: use an integer, a string or an option")]
+    #[error(
+        "the key holds NaN or an infinity, which has no text of its own: use an integer, a string or an option"
+    )]
     NotFinite,
-    #[error("the key is nested deeper than 128 levels: use the part of it that tells entries apart")]
+    #[error(
+        "the key is nested deeper than 128 levels: use the part of it that tells entries apart"
+    )]
     TooDeep,
     #[error("the `Serialize` of the key failed: use a key that can always be serialised")]
     Refused,

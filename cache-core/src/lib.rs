@@ -26,6 +26,7 @@ mod value;
 pub mod __private;
 
 pub use backend::{BackendError, CacheBackend};
+pub use cache_macros::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 pub use config::{CacheConfig, EffectiveConfig};
 pub use error::CacheError;
 pub use handle::{Cache, LocalCache};

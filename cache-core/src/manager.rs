@@ -76,16 +76,30 @@ impl CacheManager {
         let mut installed = false;
         let (_, by) = GLOBAL.get_or_init(|| {
             installed = true;
-            (self.clone(), format!("it was installed at {}:{}", place.file(), place.line()))
+            (
+                self.clone(),
+                format!("it was installed at {}:{}", place.file(), place.line()),
+            )
         });
-        if installed { Ok(()) } else { Err(CacheError::AlreadyInstalled { by: by.clone() }) }
+        if installed {
+            Ok(())
+        } else {
+            Err(CacheError::AlreadyInstalled { by: by.clone() })
+        }
     }
 
     /// The installed manager. Without one the defaults are installed now, for good: everything in memory.
     #[track_caller]
     pub fn global() -> Self {
         let place = Location::caller();
-        Self::global_for(|| format!("`CacheManager::global()` was called at {}:{}", place.file(), place.line())).clone()
+        Self::global_for(|| {
+            format!(
+                "`CacheManager::global()` was called at {}:{}",
+                place.file(),
+                place.line()
+            )
+        })
+        .clone()
     }
 
     pub(crate) fn global_for(who: impl FnOnce() -> String) -> &'static Self {
@@ -118,7 +132,11 @@ impl CacheManager {
         if self.inner.strict {
             problems.extend(report.warnings.iter().map(ToString::to_string));
         }
-        if problems.is_empty() { Ok(report.warnings) } else { Err(CacheError::Check { problems }) }
+        if problems.is_empty() {
+            Ok(report.warnings)
+        } else {
+            Err(CacheError::Check { problems })
+        }
     }
 
     /// A cache, to be used by hand. It is the same cache that annotated functions name.
@@ -126,7 +144,10 @@ impl CacheManager {
     /// # Errors
     /// If the name cannot be one, if the cache holds values of another type, or if its settings cannot be
     /// (only for a cache nobody configured: those of the others are checked when the manager is built).
-    pub fn cache<V: Clone + Send + Sync + 'static>(&self, name: &str) -> Result<Cache<V>, CacheError> {
+    pub fn cache<V: Clone + Send + Sync + 'static>(
+        &self,
+        name: &str,
+    ) -> Result<Cache<V>, CacheError> {
         Cache::new(self.inner(name)?)
     }
 
@@ -134,7 +155,11 @@ impl CacheManager {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.inner.named.keys().cloned().collect();
-        names.extend(self.caches().into_iter().map(|cache| cache.name().to_owned()));
+        names.extend(
+            self.caches()
+                .into_iter()
+                .map(|cache| cache.name().to_owned()),
+        );
         names.sort_unstable();
         names.dedup();
         names
@@ -143,7 +168,10 @@ impl CacheManager {
     /// The counters of every cache used so far, by name.
     #[must_use]
     pub fn stats(&self) -> BTreeMap<String, CacheStats> {
-        self.caches().into_iter().map(|cache| (cache.name().to_owned(), cache.stats())).collect()
+        self.caches()
+            .into_iter()
+            .map(|cache| (cache.name().to_owned(), cache.stats()))
+            .collect()
     }
 
     /// How the backends of the caches are, as far as is known without asking them.
@@ -164,7 +192,8 @@ impl CacheManager {
         let defaults = CacheConfig::resolve(None, &self.inner.defaults, "{cache-name}");
         let lines = std::iter::once(("(defaults)".to_owned(), defaults)).chain(
             self.names().into_iter().map(|name| {
-                let config = CacheConfig::resolve(self.inner.named.get(&name), &self.inner.defaults, &name);
+                let config =
+                    CacheConfig::resolve(self.inner.named.get(&name), &self.inner.defaults, &name);
                 (name, config)
             }),
         );
@@ -185,19 +214,31 @@ impl CacheManager {
     /// Waits until everything under way is done, at most for `limit`, and says what was given up.
     pub async fn shutdown(&self, limit: Duration) -> ShutdownReport {
         let _ = tokio::time::timeout(limit, self.settle()).await;
-        let report = ShutdownReport { unfinished: self.inner.shared.background.running() };
+        let report = ShutdownReport {
+            unfinished: self.inner.shared.background.running(),
+        };
         info!(unfinished = report.unfinished, "caches are shut down");
         report
     }
 
     /// The cache `name`, made at its first use.
     pub(crate) fn inner(&self, name: &str) -> Result<Arc<CacheInner>, CacheError> {
-        if let Some(cache) = self.inner.caches.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+        if let Some(cache) = self
+            .inner
+            .caches
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+        {
             return Ok(Arc::clone(cache));
         }
         name::validate(name)?;
         let config = CacheConfig::resolve(self.inner.named.get(name), &self.inner.defaults, name)?;
-        let mut caches = self.inner.caches.write().unwrap_or_else(PoisonError::into_inner);
+        let mut caches = self
+            .inner
+            .caches
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(cache) = caches.get(name) {
             return Ok(Arc::clone(cache));
         }
@@ -211,13 +252,21 @@ impl CacheManager {
     }
 
     fn caches(&self) -> Vec<Arc<CacheInner>> {
-        self.inner.caches.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.inner
+            .caches
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .cloned()
+            .collect()
     }
 }
 
 impl fmt::Debug for CacheManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CacheManager").field("caches", &self.names()).finish_non_exhaustive()
+        f.debug_struct("CacheManager")
+            .field("caches", &self.names())
+            .finish_non_exhaustive()
     }
 }
 
@@ -280,7 +329,9 @@ impl CacheManagerBuilder {
         for (i, (name, _)) in self.backends.iter().enumerate() {
             name::validate(name)?;
             if self.backends[..i].iter().any(|(other, _)| other == name) {
-                return Err(CacheError::Config(format!("two backends are called `{name}`: give each a name of its own")));
+                return Err(CacheError::Config(format!(
+                    "two backends are called `{name}`: give each a name of its own"
+                )));
             }
         }
         let mut named = BTreeMap::new();
@@ -289,12 +340,16 @@ impl CacheManagerBuilder {
             name::validate(&name)?;
             let effective = CacheConfig::resolve(Some(&config), &self.defaults, &name)?;
             if effective.backend().is_some() {
-                let others = resolved.iter().map(|(name, config): &(String, _)| (name.as_str(), config));
+                let others = resolved
+                    .iter()
+                    .map(|(name, config): &(String, _)| (name.as_str(), config));
                 refuse_shared_prefix((&name, &effective), others)?;
             }
             resolved.push((name.clone(), effective));
             if named.insert(name.clone(), config).is_some() {
-                return Err(CacheError::Config(format!("cache `{name}` is configured twice: write all its settings in one place")));
+                return Err(CacheError::Config(format!(
+                    "cache `{name}` is configured twice: write all its settings in one place"
+                )));
             }
         }
         let shared = Shared {
@@ -303,7 +358,13 @@ impl CacheManagerBuilder {
             secret: self.secret.map(Arc::new),
         };
         Ok(CacheManager {
-            inner: Arc::new(Inner { defaults: self.defaults, named, caches: RwLock::default(), shared, strict: self.strict }),
+            inner: Arc::new(Inner {
+                defaults: self.defaults,
+                named,
+                caches: RwLock::default(),
+                shared,
+                strict: self.strict,
+            }),
         })
     }
 }
@@ -311,7 +372,9 @@ impl CacheManagerBuilder {
 impl fmt::Debug for CacheManagerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let caches: Vec<_> = self.named.iter().map(|(name, _)| name).collect();
-        f.debug_struct("CacheManagerBuilder").field("caches", &caches).finish_non_exhaustive()
+        f.debug_struct("CacheManagerBuilder")
+            .field("caches", &caches)
+            .finish_non_exhaustive()
     }
 }
 
@@ -320,9 +383,9 @@ fn refuse_shared_prefix<'a>(
     (name, config): (&str, &crate::config::EffectiveConfig),
     others: impl IntoIterator<Item = (&'a str, &'a crate::config::EffectiveConfig)>,
 ) -> Result<(), CacheError> {
-    let twin = others
-        .into_iter()
-        .find(|(other, others)| *other != name && others.backend().is_some() && others.prefix == config.prefix);
+    let twin = others.into_iter().find(|(other, others)| {
+        *other != name && others.backend().is_some() && others.prefix == config.prefix
+    });
     match twin {
         None => Ok(()),
         Some((other, _)) => Err(CacheError::Config(format!(
@@ -344,7 +407,9 @@ impl Health {
     /// Whether all backends answer. Without backends they do.
     #[must_use]
     pub fn is_up(&self) -> bool {
-        self.caches.values().all(|health| *health == BackendHealth::Up)
+        self.caches
+            .values()
+            .all(|health| *health == BackendHealth::Up)
     }
 }
 

@@ -33,10 +33,21 @@ pub(crate) struct Held<T: ?Sized = dyn Any + Send + Sync> {
 
 impl Held {
     /// A value that was computed in `epoch` and counts for `ttl` from now on.
-    pub(crate) fn new<V: Send + Sync + 'static>(value: V, epoch: u64, ttl: Option<Duration>, clock: &Clock) -> Arc<Self> {
+    pub(crate) fn new<V: Send + Sync + 'static>(
+        value: V,
+        epoch: u64,
+        ttl: Option<Duration>,
+        clock: &Clock,
+    ) -> Arc<Self> {
         let now = clock.now();
         let expires_at = ttl.map_or(NEVER, |ttl| now.saturating_add(nanos(ttl)));
-        Arc::new(Held { epoch, ttl, expires_at, used_at: AtomicU64::new(now), value })
+        Arc::new(Held {
+            epoch,
+            ttl,
+            expires_at,
+            used_at: AtomicU64::new(now),
+            value,
+        })
     }
 
     /// The value, if it is a `V`.
@@ -75,7 +86,11 @@ impl Memory {
         if let Some(idle) = time_to_idle {
             builder = builder.time_to_idle(idle);
         }
-        Self { entries: builder.build(), time_to_idle: time_to_idle.map(nanos), clock }
+        Self {
+            entries: builder.build(),
+            time_to_idle: time_to_idle.map(nanos),
+            clock,
+        }
     }
 
     /// The entry of `key`, if it counts.
@@ -110,7 +125,10 @@ impl Memory {
 
     /// The keys of the entries that count.
     pub(crate) fn keys(&self, epoch: u64) -> impl Iterator<Item = Arc<Box<str>>> {
-        self.entries.iter().filter(move |(_, held)| held.counts(epoch, &self.clock)).map(|(key, _)| key)
+        self.entries
+            .iter()
+            .filter(move |(_, held)| held.counts(epoch, &self.clock))
+            .map(|(key, _)| key)
     }
 
     /// How many entries there are.
@@ -123,7 +141,9 @@ impl Memory {
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory").field("entries", &self.entries.entry_count()).finish_non_exhaustive()
+        f.debug_struct("Memory")
+            .field("entries", &self.entries.entry_count())
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,7 +151,12 @@ impl fmt::Debug for Memory {
 struct Deadline;
 
 impl Expiry<Box<str>, Arc<Held>> for Deadline {
-    fn expire_after_create(&self, _key: &Box<str>, held: &Arc<Held>, _now: Instant) -> Option<Duration> {
+    fn expire_after_create(
+        &self,
+        _key: &Box<str>,
+        held: &Arc<Held>,
+        _now: Instant,
+    ) -> Option<Duration> {
         held.ttl
     }
 

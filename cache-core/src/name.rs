@@ -36,7 +36,10 @@ impl<V> CacheName<V> {
             is_valid(name),
             "write at most 128 letters, digits, `.`, `_`, `/` and `-`, beginning with a letter or digit"
         );
-        Self { name, value: PhantomData }
+        Self {
+            name,
+            value: PhantomData,
+        }
     }
 
     /// The name alone.
@@ -77,5 +80,11 @@ pub(crate) const fn is_valid(name: &str) -> bool {
 }
 
 pub(crate) fn validate(name: &str) -> Result<(), CacheError> {
-    if is_valid(name) { Ok(()) } else { Err(CacheError::Name { name: name.chars().take(MAX_LEN).collect() }) }
+    if is_valid(name) {
+        Ok(())
+    } else {
+        Err(CacheError::Name {
+            name: name.chars().take(MAX_LEN).collect(),
+        })
+    }
 }

@@ -41,7 +41,11 @@ pub struct KeyPart(Option<String>);
 impl KeyPart {
     pub fn of<T: ?Sized + 'static>() -> Self {
         let name = type_name::<T>();
-        if name.contains(HIDDEN) { Self::unknown() } else { Self(Some(plain_name(name))) }
+        if name.contains(HIDDEN) {
+            Self::unknown()
+        } else {
+            Self(Some(plain_name(name)))
+        }
     }
 
     pub fn hashed() -> Self {
@@ -80,7 +84,8 @@ fn plain_name(name: &str) -> String {
         let last = word.rsplit("::").next().unwrap_or_default();
         plain.push_str(match last {
             "String" => "str",
-            "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "integer",
+            "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64"
+            | "u128" | "usize" => "integer",
             "f32" | "f64" => "float",
             // Other types keep their path: two types of one name are two types.
             "Option" | "Vec" => last,
@@ -92,7 +97,12 @@ fn plain_name(name: &str) -> String {
         }
     }
     let mut plain = plain.replace("mut ", "").trim().to_owned();
-    for owner in ["alloc::boxed::Box", "alloc::sync::Arc", "alloc::rc::Rc", "alloc::borrow::Cow"] {
+    for owner in [
+        "alloc::boxed::Box",
+        "alloc::sync::Arc",
+        "alloc::rc::Rc",
+        "alloc::borrow::Cow",
+    ] {
         plain = plain.replace(&format!("{owner}<str>"), "str");
     }
     plain
@@ -145,12 +155,26 @@ pub(crate) fn check(named: &BTreeMap<String, CacheConfig>, defaults: &CacheConfi
     report
 }
 
-fn check_values(cache: &str, uses: &[Use], own: Option<&CacheConfig>, defaults: &CacheConfig, report: &mut Report) {
-    let Ok(config) = CacheConfig::resolve(own, defaults, cache) else { return };
-    let declared = config.value_type.map(|value| ("its `value_type`".to_owned(), value));
-    let found = uses.iter().filter_map(|user| Some((user.place.clone(), user.types.value?)));
+fn check_values(
+    cache: &str,
+    uses: &[Use],
+    own: Option<&CacheConfig>,
+    defaults: &CacheConfig,
+    report: &mut Report,
+) {
+    let Ok(config) = CacheConfig::resolve(own, defaults, cache) else {
+        return;
+    };
+    let declared = config
+        .value_type
+        .map(|value| ("its `value_type`".to_owned(), value));
+    let found = uses
+        .iter()
+        .filter_map(|user| Some((user.place.clone(), user.types.value?)));
     let mut types = declared.into_iter().chain(found);
-    let Some((first, value)) = types.next() else { return };
+    let Some((first, value)) = types.next() else {
+        return;
+    };
     for (place, other) in types {
         if other != value {
             report.errors.push(format!(
@@ -174,16 +198,23 @@ fn check_values(cache: &str, uses: &[Use], own: Option<&CacheConfig>, defaults: 
 }
 
 fn check_keys(cache: &str, uses: &[Use], report: &mut Report) {
-    let stored: Vec<_> = uses.iter().filter(|user| user.site.attribute().stores()).collect();
+    let stored: Vec<_> = uses
+        .iter()
+        .filter(|user| user.site.attribute().stores())
+        .collect();
     // Where a key is not known, anything may fit.
     if stored.is_empty() || stored.iter().any(|user| user.types.key.is_none()) {
         return;
     }
-    for user in uses.iter().filter(|user| user.site.attribute() == Attribute::Invalidate) {
+    for user in uses
+        .iter()
+        .filter(|user| user.site.attribute() == Attribute::Invalidate)
+    {
         let Some(key) = &user.types.key else { continue };
         let fits = |reader: &&Use| {
             reader.types.key.as_ref().is_some_and(|parts| {
-                parts.len() == key.len() && parts.iter().zip(key).all(|(one, other)| one.fits(other))
+                parts.len() == key.len()
+                    && parts.iter().zip(key).all(|(one, other)| one.fits(other))
             })
         };
         if !stored.iter().any(fits) {
@@ -198,16 +229,36 @@ fn check_keys(cache: &str, uses: &[Use], report: &mut Report) {
 }
 
 fn describe(user: &Use) -> String {
-    let parts: Vec<_> = user.types.key.iter().flatten().map(ToString::to_string).collect();
+    let parts: Vec<_> = user
+        .types
+        .key
+        .iter()
+        .flatten()
+        .map(ToString::to_string)
+        .collect();
     format!("{} with key ({})", user.place, parts.join(", "))
 }
 
-fn check_names(uses: &BTreeMap<&str, Vec<Use>>, named: &BTreeMap<String, CacheConfig>, report: &mut Report) {
-    for name in named.keys().filter(|name| !uses.contains_key(name.as_str())) {
-        let near = nearest(name, uses.keys().copied()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        report.warnings.push(Warning(format!("cache `{name}` is configured, but no function names it{near}")));
+fn check_names(
+    uses: &BTreeMap<&str, Vec<Use>>,
+    named: &BTreeMap<String, CacheConfig>,
+    report: &mut Report,
+) {
+    for name in named
+        .keys()
+        .filter(|name| !uses.contains_key(name.as_str()))
+    {
+        let near = nearest(name, uses.keys().copied())
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
+        report.warnings.push(Warning(format!(
+            "cache `{name}` is configured, but no function names it{near}"
+        )));
     }
-    for (cache, uses) in uses.iter().filter(|(cache, _)| !named.contains_key(**cache)) {
+    for (cache, uses) in uses
+        .iter()
+        .filter(|(cache, _)| !named.contains_key(**cache))
+    {
         if let Some(near) = nearest(cache, named.keys().map(String::as_str)) {
             report.warnings.push(Warning(format!(
                 "cache `{cache}` of {} is not configured and gets the defaults; did you mean `{near}`?",

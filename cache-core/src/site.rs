@@ -7,10 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use tracing::warn;
 
-use crate::{
-    cache::CacheInner,
-    manager::CacheManager,
-};
+use crate::{cache::CacheInner, manager::CacheManager};
 
 /// Which attribute it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +36,12 @@ pub struct Site {
 
 impl Site {
     pub const fn new(attribute: Attribute, cache: &'static str, function: &'static str) -> Self {
-        Self { attribute, cache, function, resolved: OnceLock::new() }
+        Self {
+            attribute,
+            cache,
+            function,
+            resolved: OnceLock::new(),
+        }
     }
 
     pub(crate) const fn attribute(&self) -> Attribute {
@@ -55,13 +57,18 @@ impl Site {
     }
 
     /// The cache the attribute names. `None` if it cannot be made: then the function runs as if it were not annotated.
-    pub(crate) fn resolve(&'static self, manager: Option<&CacheManager>) -> Option<Arc<CacheInner>> {
+    pub(crate) fn resolve(
+        &'static self,
+        manager: Option<&CacheManager>,
+    ) -> Option<Arc<CacheInner>> {
         match manager {
             Some(manager) => self.find(manager),
             None => self
                 .resolved
                 .get_or_init(|| {
-                    self.find(CacheManager::global_for(|| format!("`{}` was called before any was installed", self.function)))
+                    self.find(CacheManager::global_for(|| {
+                        format!("`{}` was called before any was installed", self.function)
+                    }))
                 })
                 .clone(),
         }

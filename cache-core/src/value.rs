@@ -186,7 +186,10 @@ impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorPro
     fn share(&self) -> Option<ShareError<Result<T, E>>> {
         Some(ShareError {
             take: |returned| {
-                returned.as_ref().err().map(|error| Arc::new(error.clone()) as Arc<dyn Any + Send + Sync>)
+                returned
+                    .as_ref()
+                    .err()
+                    .map(|error| Arc::new(error.clone()) as Arc<dyn Any + Send + Sync>)
             },
             give: |shared| shared.downcast_ref::<E>().map(|error| Err(error.clone())),
         })
@@ -262,7 +265,11 @@ impl<R, O: Outcome<R>> Returns<R, O> {
     }
 
     pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {
-        Self { value, share, outcome: PhantomData }
+        Self {
+            value,
+            share,
+            outcome: PhantomData,
+        }
     }
 
     /// Has the compiler check that the name is of a cache of these values.
@@ -294,11 +301,19 @@ pub struct ValueType {
 
 impl ValueType {
     pub(crate) fn of<V: 'static>(serializable: bool) -> Self {
-        Self { id: TypeId::of::<V>(), name: type_name::<V>(), serializable: Some(serializable) }
+        Self {
+            id: TypeId::of::<V>(),
+            name: type_name::<V>(),
+            serializable: Some(serializable),
+        }
     }
 
     pub(crate) fn declared<V: 'static>() -> Self {
-        Self { id: TypeId::of::<V>(), name: type_name::<V>(), serializable: None }
+        Self {
+            id: TypeId::of::<V>(),
+            name: type_name::<V>(),
+            serializable: None,
+        }
     }
 
     pub(crate) fn is<V: 'static>(&self) -> bool {

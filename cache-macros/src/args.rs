@@ -25,7 +25,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::Result, Self::Put, Self::Invalidate, Self::InvalidateAll];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Result,
+        Self::Put,
+        Self::Invalidate,
+        Self::InvalidateAll,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -101,7 +106,9 @@ impl CacheRef {
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Name(a), Self::Name(b)) => a.value() == b.value(),
-            (Self::Const(a), Self::Const(b)) => a.to_token_stream().to_string() == b.to_token_stream().to_string(),
+            (Self::Const(a), Self::Const(b)) => {
+                a.to_token_stream().to_string() == b.to_token_stream().to_string()
+            }
             _ => false,
         }
     }
@@ -151,13 +158,22 @@ impl Args {
     /// The options of another of our attributes, found on the same function.
     pub(crate) fn stacked(kind: Kind, attribute: Attribute, errors: &mut Errors) -> Self {
         let path = attribute.path().clone();
-        let args = Self::new(kind, path.segments[path.segments.len() - 1].ident.span(), Some(path));
+        let args = Self::new(
+            kind,
+            path.segments[path.segments.len() - 1].ident.span(),
+            Some(path),
+        );
         match attribute.meta {
             Meta::Path(_) => args,
             Meta::List(list) => args.parse(list.tokens, errors),
             Meta::NameValue(pair) => {
                 let name = kind.name();
-                errors.at(pair, format!("write the options of `{name}` in parentheses: `#[{name}(cache = \"…\")]`"));
+                errors.at(
+                    pair,
+                    format!(
+                        "write the options of `{name}` in parentheses: `#[{name}(cache = \"…\")]`"
+                    ),
+                );
                 args
             }
         }
@@ -199,16 +215,29 @@ impl Args {
     fn option(&self, input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
         if input.peek(LitStr) {
             let text: LitStr = input.parse()?;
-            return Err(syn::Error::new_spanned(&text, format!("write `cache = {}`", text.token())));
+            return Err(syn::Error::new_spanned(
+                &text,
+                format!("write `cache = {}`", text.token()),
+            ));
         }
-        let name = Ident::parse_any(input)
-            .map_err(|error| syn::Error::new(error.span(), "write the name of an option, as in `cache = \"…\"`"))?;
+        let name = Ident::parse_any(input).map_err(|error| {
+            syn::Error::new(
+                error.span(),
+                "write the name of an option, as in `cache = \"…\"`",
+            )
+        })?;
         if !input.peek(Token![=]) {
-            return Err(syn::Error::new_spanned(&name, format!("write `{name} = …`")));
+            return Err(syn::Error::new_spanned(
+                &name,
+                format!("write `{name} = …`"),
+            ));
         }
         input.parse::<Token![=]>()?;
         if input.is_empty() || input.peek(Token![,]) {
-            return Err(syn::Error::new_spanned(&name, format!("`{name}` has no value: write `{name} = …`")));
+            return Err(syn::Error::new_spanned(
+                &name,
+                format!("`{name}` has no value: write `{name} = …`"),
+            ));
         }
         Ok((name, input.parse()?))
     }
@@ -241,11 +270,18 @@ impl Args {
     }
 
     fn unknown(&self, word: &str) -> String {
-        let own: Vec<&str> =
-            OPTIONS.iter().filter(|(_, kinds)| kinds.contains(&self.kind)).map(|(option, _)| *option).collect();
+        let own: Vec<&str> = OPTIONS
+            .iter()
+            .filter(|(_, kinds)| kinds.contains(&self.kind))
+            .map(|(option, _)| *option)
+            .collect();
         match nearest(word, own.iter().copied()) {
             Some(option) => format!("unknown option `{word}`: did you mean `{option}`?"),
-            None => format!("unknown option `{word}`: `{}` has {}", self.kind.name(), own.join(", ")),
+            None => format!(
+                "unknown option `{word}`: `{}` has {}",
+                self.kind.name(),
+                own.join(", ")
+            ),
         }
     }
 }
@@ -260,20 +296,34 @@ fn ungroup(mut value: Expr) -> Expr {
 
 fn cache(value: Expr, errors: &mut Errors) -> Option<CacheRef> {
     match ungroup(value) {
-        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(name),
+            ..
+        }) => {
             if let Err(message) = check_name(&name.value()) {
                 errors.at(&name, message);
             }
             Some(CacheRef::Name(name))
         }
         Expr::Path(path) if path.qself.is_none() => {
-            if path.path.segments.first().is_some_and(|first| first.ident == "Self") {
-                errors.at(&path, "`Self` cannot be named here: write the type's own name");
+            if path
+                .path
+                .segments
+                .first()
+                .is_some_and(|first| first.ident == "Self")
+            {
+                errors.at(
+                    &path,
+                    "`Self` cannot be named here: write the type's own name",
+                );
             }
             Some(CacheRef::Const(path.path))
         }
         other => {
-            errors.at(other, "write the cache's name as a string, or the path of a `const` of type `CacheName`");
+            errors.at(
+                other,
+                "write the cache's name as a string, or the path of a `const` of type `CacheName`",
+            );
             None
         }
     }
@@ -281,7 +331,10 @@ fn cache(value: Expr, errors: &mut Errors) -> Option<CacheRef> {
 
 fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
     match ungroup(value) {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => match parse_duration(&text.value()) {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => match parse_duration(&text.value()) {
             Ok(duration) => Some(Time::Literal(duration)),
             Err(message) => {
                 errors.at(text, message);
@@ -290,7 +343,10 @@ fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
         },
         Expr::Lit(literal) => {
             let written = literal.to_token_stream();
-            errors.at(literal, format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`"));
+            errors.at(
+                literal,
+                format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`"),
+            );
             None
         }
         expr => Some(Time::Expr(expr)),
@@ -300,7 +356,10 @@ fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
 fn when(value: Expr, errors: &mut Errors) -> Option<(When, Expr)> {
     let value = ungroup(value);
     let text = match &value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value(),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => text.value(),
         _ => String::new(),
     };
     let when = match text.as_str() {
@@ -308,7 +367,10 @@ fn when(value: Expr, errors: &mut Errors) -> Option<(When, Expr)> {
         "always" => When::Always,
         "before" => When::Before,
         _ => {
-            errors.at(&value, "write `when = \"success\"`, `when = \"always\"` or `when = \"before\"`");
+            errors.at(
+                &value,
+                "write `when = \"success\"`, `when = \"always\"` or `when = \"before\"`",
+            );
             return None;
         }
     };

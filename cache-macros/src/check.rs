@@ -41,16 +41,27 @@ pub(crate) fn when(layer: &Args, layers: &[Args]) -> When {
 
 fn fills_same_cache<'a>(layer: &Args, layers: &'a [Args]) -> Option<&'a Args> {
     let cache = layer.cache.as_ref()?;
-    store(layers).filter(|store| store.cache.as_ref().is_some_and(|stored| stored.same(cache)))
+    store(layers).filter(|store| {
+        store
+            .cache
+            .as_ref()
+            .is_some_and(|stored| stored.same(cache))
+    })
 }
 
 fn options(layer: &Args, errors: &mut Errors) {
     let attribute = layer.kind.name();
     if !layer.given.iter().any(|name| name == "cache") {
-        errors.at_span(layer.span, format!("`{attribute}` needs a cache: write `cache = \"…\"`"));
+        errors.at_span(
+            layer.span,
+            format!("`{attribute}` needs a cache: write `cache = \"…\"`"),
+        );
     }
     for name in &layer.given {
-        let kinds = OPTIONS.iter().find(|(option, _)| name == option).map_or(&[][..], |(_, kinds)| kinds);
+        let kinds = OPTIONS
+            .iter()
+            .find(|(option, _)| name == option)
+            .map_or(&[][..], |(_, kinds)| kinds);
         if kinds.contains(&layer.kind) {
             continue;
         }
@@ -61,19 +72,31 @@ fn options(layer: &Args, errors: &mut Errors) {
             );
             continue;
         }
-        let owners: Vec<_> = kinds.iter().map(|kind| format!("`{}`", kind.name())).collect();
+        let owners: Vec<_> = kinds
+            .iter()
+            .map(|kind| format!("`{}`", kind.name()))
+            .collect();
         errors.at(
             name,
-            format!("`{name}` is not an option of `{attribute}`: remove it here, it goes on {}", owners.join(" and ")),
+            format!(
+                "`{name}` is not an option of `{attribute}`: remove it here, it goes on {}",
+                owners.join(" and ")
+            ),
         );
     }
     if let (Some(_), Some(key_with)) = (&layer.key, &layer.key_with) {
-        errors.at(key_with, "`key` and `key_with` both say what the key is: keep one");
+        errors.at(
+            key_with,
+            "`key` and `key_with` both say what the key is: keep one",
+        );
     }
     if let Some(Expr::Closure(closure)) = &layer.key_with
         && closure.inputs.len() != 1
     {
-        errors.at(closure, "`key_with` is given the value and nothing else: write `|value| …`");
+        errors.at(
+            closure,
+            "`key_with` is given the value and nothing else: write `|value| …`",
+        );
     }
 }
 
@@ -107,7 +130,10 @@ fn invalidation(layer: &Args, layers: &[Args], errors: &mut Errors) {
         return;
     }
     if when(layer, layers) == When::Before {
-        for (name, given) in [("key_with", &layer.key_with), ("invalidate_if", &layer.invalidate_if)] {
+        for (name, given) in [
+            ("key_with", &layer.key_with),
+            ("invalidate_if", &layer.invalidate_if),
+        ] {
             if let Some(expr) = given {
                 errors.at(
                     expr,
@@ -121,13 +147,24 @@ fn invalidation(layer: &Args, layers: &[Args], errors: &mut Errors) {
 fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors) {
     let (attribute, name) = (kind.name(), &function.sig.ident);
     if let Body::None(semicolon) = &function.body {
-        errors.at(semicolon, format!("`{attribute}` needs a body to run: put it on the implementations of `{name}`"));
+        errors.at(
+            semicolon,
+            format!("`{attribute}` needs a body to run: put it on the implementations of `{name}`"),
+        );
     } else if function.form().is_none() {
         // A function that returns a stream is told so at its return type; `async` would not help it.
-        if function.output().and_then(opaque).is_some_and(|ty| !is_future(ty)) && kind.stores() {
+        if function
+            .output()
+            .and_then(opaque)
+            .is_some_and(|ty| !is_future(ty))
+            && kind.stores()
+        {
             return;
         }
-        errors.at(function.sig.fn_token, format!("`{attribute}` needs an async function: write `async fn {name}`"));
+        errors.at(
+            function.sig.fn_token,
+            format!("`{attribute}` needs an async function: write `async fn {name}`"),
+        );
     }
 }
 
@@ -141,7 +178,8 @@ fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
         return;
     };
     let value = match last_segment(output) {
-        Some(segment) if segment.ident.to_string().ends_with("Result") => match first_type(segment) {
+        Some(segment) if segment.ident.to_string().ends_with("Result") => match first_type(segment)
+        {
             Some(value) => value,
             None => return,
         },
@@ -156,7 +194,11 @@ fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
         }
     } else if matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty()) {
         errors.at(output, nothing);
-    } else if let Some(ty) = if matches!(value, Type::Reference(_)) { Some(value) } else { find(value, &borrows) } {
+    } else if let Some(ty) = if matches!(value, Type::Reference(_)) {
+        Some(value)
+    } else {
+        find(value, &borrows)
+    } {
         errors.at(
             ty,
             format!("`{attribute}` cannot keep a borrowed value: return an owned one, such as `String`, `Vec<T>` or `Arc<T>`"),
@@ -170,9 +212,15 @@ pub(crate) fn opaque(ty: &Type) -> Option<&Type> {
 }
 
 fn is_future(ty: &Type) -> bool {
-    let Type::ImplTrait(ty) = ty else { return false };
+    let Type::ImplTrait(ty) = ty else {
+        return false;
+    };
     ty.bounds.iter().any(|bound| match bound {
-        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Future"),
+        TypeParamBound::Trait(bound) => bound
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Future"),
         _ => false,
     })
 }
@@ -193,7 +241,9 @@ fn borrows(ty: &Type) -> bool {
 /// The parameters of the key that have to be given a name of ours, since they are taken apart by a pattern.
 pub(crate) fn patterns_in_key<'a>(params: &'a [Param], layers: &[Args]) -> Vec<&'a Param> {
     if layers.iter().any(Args::has_implicit_key) {
-        key_params(params).filter(|param| param.name().is_none()).collect()
+        key_params(params)
+            .filter(|param| param.name().is_none())
+            .collect()
     } else {
         Vec::new()
     }
@@ -201,12 +251,20 @@ pub(crate) fn patterns_in_key<'a>(params: &'a [Param], layers: &[Args]) -> Vec<&
 
 /// The key is made of the whole argument, so what decides whether there is a key comes before the pattern takes it apart.
 fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors) {
-    let patterns: TokenStream = patterns_in_key(params, layers).iter().map(|param| param.pat.to_token_stream()).collect();
+    let patterns: TokenStream = patterns_in_key(params, layers)
+        .iter()
+        .map(|param| param.pat.to_token_stream())
+        .collect();
     let mut bound = names(patterns);
-    bound.retain(|name| name != "mut" && name != "ref" && !name.to_string().starts_with(char::is_uppercase));
+    bound.retain(|name| {
+        name != "mut" && name != "ref" && !name.to_string().starts_with(char::is_uppercase)
+    });
     for layer in layers.iter().filter(|layer| layer.has_implicit_key()) {
         for (option, expr) in [("condition", &layer.condition), ("manager", &layer.manager)] {
-            for name in names(expr.to_token_stream()).into_iter().filter(|name| bound.contains(name)) {
+            for name in names(expr.to_token_stream())
+                .into_iter()
+                .filter(|name| bound.contains(name))
+            {
                 errors.at(
                     &name,
                     format!("`{name}` comes from a pattern whose argument is in the key, `{option}` cannot use it: say what the key is with `key = …`, or take the argument apart in the body"),

@@ -41,7 +41,12 @@ struct Expansion<'a> {
 //         });
 //         load(plan_0, returns, options_0, always, unlimited, body).await
 //     }
-pub(crate) fn expand(mut function: Function, params: &[Param], form: &Form, mut layers: Vec<Args>) -> TokenStream {
+pub(crate) fn expand(
+    mut function: Function,
+    params: &[Param],
+    form: &Form,
+    mut layers: Vec<Args>,
+) -> TokenStream {
     // The order on one function is fixed, whatever order the attributes are written in.
     layers.sort_by_key(|layer| match layer.kind {
         Kind::InvalidateAll => 0,
@@ -68,7 +73,14 @@ pub(crate) fn expand(mut function: Function, params: &[Param], form: &Form, mut 
         Some(path) => quote_spanned!(span=> #path::__private),
         None => quote_spanned!(span=> ::cache_core::__private),
     };
-    let expansion = Expansion { function: &function, params, layers: &layers, private, krate, span };
+    let expansion = Expansion {
+        function: &function,
+        params,
+        layers: &layers,
+        private,
+        krate,
+        span,
+    };
     let block = match form {
         Form::Async { block } => expansion.statements(block, &unpack),
         Form::Boxed { pin, block } => {
@@ -113,16 +125,36 @@ impl Expansion<'_> {
     fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
         let uses = self.layers.iter().filter_map(|layer| layer.path.as_ref());
-        let sites = self.layers.iter().enumerate().map(|(i, layer)| self.site(i, layer));
+        let sites = self
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(i, layer)| self.site(i, layer));
         let returns = self.returns();
-        let plans = self.layers.iter().enumerate().map(|(i, layer)| (layer.has_implicit_key(), self.plan(i, layer)));
-        let (from_params, from_names): (Vec<_>, Vec<_>) = plans.partition(|(implicit, _)| *implicit);
+        let plans = self
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(i, layer)| (layer.has_implicit_key(), self.plan(i, layer)));
+        let (from_params, from_names): (Vec<_>, Vec<_>) =
+            plans.partition(|(implicit, _)| *implicit);
         let from_params = from_params.into_iter().map(|(_, plan)| plan);
         let from_names = from_names.into_iter().map(|(_, plan)| plan);
-        let options = self.layers.iter().enumerate().filter_map(|(i, layer)| self.options(i, layer));
+        let options = self
+            .layers
+            .iter()
+            .enumerate()
+            .filter_map(|(i, layer)| self.options(i, layer));
         let output = self.output_or_infer();
-        let calls: Vec<_> = self.layers.iter().enumerate().map(|(i, layer)| self.call(i, layer)).collect();
-        let (outermost, inner) = calls.split_first().map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
+        let calls: Vec<_> = self
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(i, layer)| self.call(i, layer))
+            .collect();
+        let (outermost, inner) = calls
+            .split_first()
+            .map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
         let inner = inner.iter().rev();
         quote_spanned! {*span=>
             // The attribute itself vanishes here; its import was used.
@@ -196,7 +228,12 @@ impl Expansion<'_> {
         let Self { private, span, .. } = self;
         let mut naming = Naming::new(&self.function.sig, self.krate, *span);
         let none = quote_spanned!(*span=> ::core::option::Option::None);
-        let value = match self.function.output().filter(|_| layer.kind.stores()).and_then(|ty| naming.name(ty)) {
+        let value = match self
+            .function
+            .output()
+            .filter(|_| layer.kind.stores())
+            .and_then(|ty| naming.name(ty))
+        {
             Some(ty) => quote_spanned!(*span=> #private::value_type!(#ty)),
             None => none.clone(),
         };
@@ -214,15 +251,26 @@ impl Expansion<'_> {
                     .collect(),
             )
         } else if let Some(Expr::Tuple(tuple)) = &layer.key {
-            Some(tuple.elems.iter().map(|elem| part(self.type_of(elem))).collect())
+            Some(
+                tuple
+                    .elems
+                    .iter()
+                    .map(|elem| part(self.type_of(elem)))
+                    .collect(),
+            )
         } else {
             None
         };
         let key = match parts {
-            Some(parts) => quote_spanned!(*span=> ::core::option::Option::Some(::std::vec![#(#parts),*])),
+            Some(parts) => {
+                quote_spanned!(*span=> ::core::option::Option::Some(::std::vec![#(#parts),*]))
+            }
             None => none,
         };
-        naming.module(private, &quote_spanned!(*span=> #private::Types { value: #value, key: #key }))
+        naming.module(
+            private,
+            &quote_spanned!(*span=> #private::Types { value: #value, key: #key }),
+        )
     }
 
     /// The type of an expression that is a parameter or a reference to one.
@@ -231,7 +279,10 @@ impl Expansion<'_> {
             Expr::Reference(reference) => self.type_of(&reference.expr),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                self.params.iter().find(|param| param.name() == Some(name)).map(|param| &param.ty)
+                self.params
+                    .iter()
+                    .find(|param| param.name() == Some(name))
+                    .map(|param| &param.ty)
             }
             _ => None,
         }
@@ -246,7 +297,10 @@ impl Expansion<'_> {
                 let ty = located(ty.to_token_stream());
                 quote_spanned!(*span=> #private::returns!(#ty))
             }
-            Some(ty) if last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result")) => {
+            Some(ty)
+                if last_segment(ty)
+                    .is_some_and(|last| last.ident.to_string().ends_with("Result")) =>
+            {
                 quote_spanned!(*span=> #private::fallible())
             }
             Some(_) => quote_spanned!(*span=> #private::plain()),
@@ -254,7 +308,9 @@ impl Expansion<'_> {
     }
 
     fn output_or_infer(&self) -> TokenStream {
-        let Some(ty) = self.function.output() else { return quote_spanned!(self.span=> ()) };
+        let Some(ty) = self.function.output() else {
+            return quote_spanned!(self.span=> ());
+        };
         let mut ty = ty.clone();
         Infer.visit_type_mut(&mut ty);
         located(ty.to_token_stream())
@@ -283,10 +339,16 @@ impl Expansion<'_> {
         }
         let parts: Vec<_> = match &layer.key {
             Some(expr) => self.parts(expr),
-            None => key_params(self.params).map(|param| self.param_part(param)).collect(),
+            None => key_params(self.params)
+                .map(|param| self.param_part(param))
+                .collect(),
         };
         let count = parts.len();
-        let writer = if count == 0 { format_ident!("_writer", span = *span) } else { self.writer() };
+        let writer = if count == 0 {
+            format_ident!("_writer", span = *span)
+        } else {
+            self.writer()
+        };
         quote_spanned! {*span=>
             let #plan = #private::Plan::keyed(
                 #site,
@@ -319,7 +381,14 @@ impl Expansion<'_> {
     fn param_part(&self, param: &Param) -> TokenStream {
         let (private, writer) = (&self.private, self.writer());
         let span = hygienic(param.pat.span());
-        let method = Ident::new(if param.mark == Some(Mark::Hash) { "hashed" } else { "part" }, span);
+        let method = Ident::new(
+            if param.mark == Some(Mark::Hash) {
+                "hashed"
+            } else {
+                "part"
+            },
+            span,
+        );
         let name = match param.name() {
             Some(name) => name.clone(),
             None => format_ident!("arg_{}", param.index, span = span),
@@ -331,7 +400,10 @@ impl Expansion<'_> {
     fn options(&self, i: usize, layer: &Args) -> Option<TokenStream> {
         let Self { private, span, .. } = self;
         let options = self.local("options", i);
-        let (ttl, lock_timeout) = (self.time(layer.ttl.as_ref()), self.time(layer.lock_timeout.as_ref()));
+        let (ttl, lock_timeout) = (
+            self.time(layer.ttl.as_ref()),
+            self.time(layer.lock_timeout.as_ref()),
+        );
         layer.kind.stores().then(|| {
             quote_spanned! {*span=>
                 let #options = #private::LoadOptions { ttl: #ttl, lock_timeout: #lock_timeout };
@@ -368,7 +440,10 @@ impl Expansion<'_> {
         match layer.kind {
             Kind::Result | Kind::Put => {
                 let returns = self.named_returns(layer);
-                let (store_if, ttl_with) = (or(&layer.store_if, "always"), or(&layer.ttl_with, "unlimited"));
+                let (store_if, ttl_with) = (
+                    or(&layer.store_if, "always"),
+                    or(&layer.ttl_with, "unlimited"),
+                );
                 if layer.kind == Kind::Result {
                     quote_spanned!(*span=> load(#plan, #returns, #options, #store_if, #ttl_with, body))
                 } else {
@@ -419,11 +494,16 @@ impl Expansion<'_> {
             None => return (0, quote_spanned!(*span=> #private::no_key)),
             Some(Expr::Closure(closure)) => {
                 let pattern = closure.inputs.first();
-                (self.parts(&closure.body), quote_spanned!(*span=> let #pattern = value;), closure.capture)
+                (
+                    self.parts(&closure.body),
+                    quote_spanned!(*span=> let #pattern = value;),
+                    closure.capture,
+                )
             }
             Some(path) => {
                 let span = hygienic(path.span());
-                let part = quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
+                let part =
+                    quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
                 (vec![part], TokenStream::new(), None)
             }
         };
@@ -453,7 +533,10 @@ impl VisitMut for Infer {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         if let Type::ImplTrait(_) | Type::Never(_) = ty {
             let underscore_token = syn::Token![_](ty.span());
-            *ty = Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token });
+            *ty = Type::Infer(TypeInfer {
+                attrs: Vec::new(),
+                underscore_token,
+            });
         } else {
             syn::visit_mut::visit_type_mut(self, ty);
         }
@@ -470,7 +553,10 @@ pub(crate) fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> Tok
     let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(_) => {
-            errors.at_span(Span::call_site(), format!("`{}` goes on an async function", kind.name()));
+            errors.at_span(
+                Span::call_site(),
+                format!("`{}` goes on an async function", kind.name()),
+            );
             return crate::fallback::item(errors, &item);
         }
     };

@@ -32,7 +32,9 @@ impl Errors {
     }
 
     fn into_compile_errors(self) -> TokenStream {
-        self.0.map(syn::Error::into_compile_error).unwrap_or_default()
+        self.0
+            .map(syn::Error::into_compile_error)
+            .unwrap_or_default()
     }
 }
 

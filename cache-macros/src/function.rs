@@ -5,8 +5,8 @@
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericArgument, Meta, Pat, PatIdent, Path, PathArguments, PathSegment, ReturnType, Signature, Token, Type,
-    TypeParamBound, Visibility, braced,
+    Attribute, FnArg, GenericArgument, Meta, Pat, PatIdent, Path, PathArguments, PathSegment,
+    ReturnType, Signature, Token, Type, TypeParamBound, Visibility, braced,
     parse::{Parse, ParseStream, Parser},
     token::Brace,
 };
@@ -26,7 +26,11 @@ pub(crate) struct Function {
 
 pub(crate) enum Body {
     /// `{ … }`, with the attributes at its beginning apart.
-    Block { brace: Brace, inner: Vec<Attribute>, statements: TokenStream },
+    Block {
+        brace: Brace,
+        inner: Vec<Attribute>,
+        statements: TokenStream,
+    },
     /// `;`
     None(Token![;]),
 }
@@ -37,7 +41,10 @@ pub(crate) enum Form {
     Async { block: TokenStream },
     /// `fn f() -> Pin<Box<dyn Future<Output = R>>> { Box::pin(async move { … }) }`, which is what `#[async_trait]` makes of
     /// an async method before the attributes on the method run.
-    Boxed { pin: TokenStream, block: TokenStream },
+    Boxed {
+        pin: TokenStream,
+        block: TokenStream,
+    },
 }
 
 /// A parameter other than `self`.
@@ -66,20 +73,40 @@ impl Parse for Function {
         } else {
             let content;
             let brace = braced!(content in input);
-            Body::Block { brace, inner: content.call(Attribute::parse_inner)?, statements: content.parse()? }
+            Body::Block {
+                brace,
+                inner: content.call(Attribute::parse_inner)?,
+                statements: content.parse()?,
+            }
         };
-        Ok(Self { attrs, vis, sig, body })
+        Ok(Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        })
     }
 }
 
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, vis, sig, body } = self;
+        let Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        } = self;
         tokens.extend(quote!(#(#attrs)* #vis #sig));
         match body {
             Body::None(semicolon) => semicolon.to_tokens(tokens),
-            Body::Block { brace, inner, statements } => {
-                brace.surround(tokens, |tokens| tokens.extend(quote!(#(#inner)* #statements)));
+            Body::Block {
+                brace,
+                inner,
+                statements,
+            } => {
+                brace.surround(tokens, |tokens| {
+                    tokens.extend(quote!(#(#inner)* #statements))
+                });
             }
         }
     }
@@ -88,7 +115,10 @@ impl ToTokens for Function {
 impl Function {
     /// Takes our other attributes off the function.
     pub(crate) fn take_attributes(&mut self, errors: &mut Errors) -> Vec<Args> {
-        let (ours, others): (Vec<_>, _) = self.attrs.drain(..).partition(|attr| Kind::of(attr.path()).is_some());
+        let (ours, others): (Vec<_>, _) = self
+            .attrs
+            .drain(..)
+            .partition(|attr| Kind::of(attr.path()).is_some());
         self.attrs = others;
         ours.into_iter()
             .filter_map(|attr| Some(Args::stacked(Kind::of(attr.path())?, attr, errors)))
@@ -117,7 +147,12 @@ impl Function {
                         }
                         mark = mark.or(Some(read));
                     }
-                    params.push(Param { index, pat: (*typed.pat).clone(), ty: (*typed.ty).clone(), mark });
+                    params.push(Param {
+                        index,
+                        pat: (*typed.pat).clone(),
+                        ty: (*typed.ty).clone(),
+                        mark,
+                    });
                 }
             }
         }
@@ -139,22 +174,37 @@ impl Function {
 
     /// The type that awaiting the function gives; `None` if it is not spelt, that is, `()`.
     pub(crate) fn output(&self) -> Option<&Type> {
-        let ReturnType::Type(_, ty) = &self.sig.output else { return None };
-        if self.sig.asyncness.is_some() { Some(ty) } else { boxed_output(ty).or(Some(ty)) }
+        let ReturnType::Type(_, ty) = &self.sig.output else {
+            return None;
+        };
+        if self.sig.asyncness.is_some() {
+            Some(ty)
+        } else {
+            boxed_output(ty).or(Some(ty))
+        }
     }
 
     /// How the function is asynchronous, if it is and has a body.
     pub(crate) fn form(&self) -> Option<Form> {
-        let Body::Block { brace, statements, .. } = &self.body else { return None };
+        let Body::Block {
+            brace, statements, ..
+        } = &self.body
+        else {
+            return None;
+        };
         if self.sig.asyncness.is_some() {
             let mut block = TokenStream::new();
             brace.surround(&mut block, |tokens| tokens.extend(statements.clone()));
             return Some(Form::Async { block });
         }
-        let ReturnType::Type(_, ty) = &self.sig.output else { return None };
+        let ReturnType::Type(_, ty) = &self.sig.output else {
+            return None;
+        };
         boxed_output(ty)?;
         let mut pin: Vec<TokenTree> = statements.clone().into_iter().collect();
-        let TokenTree::Group(call) = pin.pop()? else { return None };
+        let TokenTree::Group(call) = pin.pop()? else {
+            return None;
+        };
         let is_pin = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "pin");
         if call.delimiter() != Delimiter::Parenthesis || !pin.last().is_some_and(is_pin) {
             return None;
@@ -182,12 +232,24 @@ fn async_block(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 /// The `R` of `Pin<Box<dyn Future<Output = R> + …>>`.
 fn boxed_output(ty: &Type) -> Option<&Type> {
     let pin = last_segment(ty).filter(|segment| segment.ident == "Pin")?;
-    let inner = first_type(pin).and_then(last_segment).filter(|segment| segment.ident == "Box")?;
-    let Type::TraitObject(object) = first_type(inner)? else { return None };
+    let inner = first_type(pin)
+        .and_then(last_segment)
+        .filter(|segment| segment.ident == "Box")?;
+    let Type::TraitObject(object) = first_type(inner)? else {
+        return None;
+    };
     object.bounds.iter().find_map(|bound| {
-        let TypeParamBound::Trait(bound) = bound else { return None };
-        let future = bound.path.segments.last().filter(|segment| segment.ident == "Future")?;
-        let PathArguments::AngleBracketed(arguments) = &future.arguments else { return None };
+        let TypeParamBound::Trait(bound) = bound else {
+            return None;
+        };
+        let future = bound
+            .path
+            .segments
+            .last()
+            .filter(|segment| segment.ident == "Future")?;
+        let PathArguments::AngleBracketed(arguments) = &future.arguments else {
+            return None;
+        };
         arguments.args.iter().find_map(|argument| match argument {
             GenericArgument::AssocType(output) if output.ident == "Output" => Some(&output.ty),
             _ => None,
@@ -207,7 +269,9 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
 
 /// The first type among the arguments of a segment: the `T` of `Result<T, E>`.
 pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
     arguments.args.iter().find_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
@@ -215,7 +279,12 @@ pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
 }
 
 fn take_marks(attrs: &mut Vec<Attribute>) -> Vec<Attribute> {
-    let is_mark = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "cache_key");
+    let is_mark = |attr: &Attribute| {
+        attr.path()
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "cache_key")
+    };
     let (marks, others) = attrs.drain(..).partition(is_mark);
     *attrs = others;
     marks
@@ -242,7 +311,9 @@ fn read_mark(attr: &Attribute, errors: &mut Errors) -> Mark {
 /// The parameters that make up the key when no option says otherwise: the marked ones, else all.
 pub(crate) fn key_params(params: &[Param]) -> impl Iterator<Item = &Param> {
     let marked = params.iter().any(|param| param.mark.is_some());
-    params.iter().filter(move |param| !marked || param.mark.is_some())
+    params
+        .iter()
+        .filter(move |param| !marked || param.mark.is_some())
 }
 
 impl Param {
@@ -250,7 +321,9 @@ impl Param {
     /// business.
     pub(crate) fn name(&self) -> Option<&Ident> {
         match &self.pat {
-            Pat::Ident(pat) if pat.subpat.is_none() && !pat.ident.to_string().starts_with('_') => Some(&pat.ident),
+            Pat::Ident(pat) if pat.subpat.is_none() && !pat.ident.to_string().starts_with('_') => {
+                Some(&pat.ident)
+            }
             _ => None,
         }
     }
@@ -266,7 +339,12 @@ pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
         Type::Reference(ty) => vec![&ty.elem],
         Type::Slice(ty) => vec![&ty.elem],
         Type::Tuple(ty) => ty.elems.iter().collect(),
-        Type::Path(ty) => ty.path.segments.iter().flat_map(|segment| arguments(segment)).collect(),
+        Type::Path(ty) => ty
+            .path
+            .segments
+            .iter()
+            .flat_map(|segment| arguments(segment))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -276,13 +354,20 @@ fn arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
         PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
         _ => None,
     };
-    arguments.into_iter().flatten().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
+    arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
 }
 
 /// The first of `ty` and the types it is made of that passes the test.
 pub(crate) fn find<'a>(ty: &'a Type, test: &impl Fn(&Type) -> bool) -> Option<&'a Type> {
-    if test(ty) { Some(ty) } else { parts(ty).into_iter().find_map(|part| find(part, test)) }
+    if test(ty) {
+        Some(ty)
+    } else {
+        parts(ty).into_iter().find_map(|part| find(part, test))
+    }
 }

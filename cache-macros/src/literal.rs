@@ -53,7 +53,9 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         // Only digits are left, so the one way to fail is to be too large.
         let count: u64 = digits.parse().map_err(|_| too_long())?;
         let part = count.checked_mul(milliseconds).ok_or_else(too_long)?;
-        total = total.checked_add(Duration::from_millis(part)).ok_or_else(too_long)?;
+        total = total
+            .checked_add(Duration::from_millis(part))
+            .ok_or_else(too_long)?;
         rest = after.trim_start();
     }
     if total.is_zero() {
@@ -70,7 +72,10 @@ fn split_at_first(text: &str, stop: impl Fn(char) -> bool) -> (&str, &str) {
 }
 
 /// The candidate that `word` was probably meant to be.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
@@ -110,13 +115,30 @@ mod tests {
             ("2d", 172_800_000),
             (" 7s ", 7_000),
         ] {
-            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+            assert_eq!(
+                parse_duration(text),
+                Ok(Duration::from_millis(milliseconds)),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn durations_without_a_known_unit_or_number_are_refused() {
-        for text in ["", " ", "30", "s", "-1s", "1.5s", "30 seconds", "1h30", "5min", "s30", "1µs", "1h,30m"] {
+        for text in [
+            "",
+            " ",
+            "30",
+            "s",
+            "-1s",
+            "1.5s",
+            "30 seconds",
+            "1h30",
+            "5min",
+            "s30",
+            "1µs",
+            "1h,30m",
+        ] {
             let error = parse_duration(text).unwrap_err();
             assert!(error.contains("is not a duration"), "{text}: {error}");
         }
@@ -125,27 +147,65 @@ mod tests {
     #[test]
     fn durations_of_zero_and_of_more_than_a_century_are_refused() {
         assert!(parse_duration("0s").unwrap_err().contains("no time at all"));
-        assert!(parse_duration("0h0ms").unwrap_err().contains("no time at all"));
+        assert!(
+            parse_duration("0h0ms")
+                .unwrap_err()
+                .contains("no time at all")
+        );
         assert!(parse_duration("36500d").is_ok());
-        for text in ["36500d1ms", "99999999999999999999s", "18446744073709551615d", "18446744073709551615ms"] {
-            assert!(parse_duration(text).unwrap_err().contains("longer than 100 years"), "{text}");
+        for text in [
+            "36500d1ms",
+            "99999999999999999999s",
+            "18446744073709551615d",
+            "18446744073709551615ms",
+        ] {
+            assert!(
+                parse_duration(text)
+                    .unwrap_err()
+                    .contains("longer than 100 years"),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn names_follow_the_rule() {
-        for name in ["a", "7", "product", "Store.products_v2/by-id", &"x".repeat(128)] {
+        for name in [
+            "a",
+            "7",
+            "product",
+            "Store.products_v2/by-id",
+            &"x".repeat(128),
+        ] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
-        for name in ["", "-a", ".a", "_a", "/a", "a b", "a:b", "a*", "é", "aé", "{a}"] {
-            assert!(check_name(name).unwrap_err().contains("is not the name of a cache"), "{name}");
+        for name in [
+            "", "-a", ".a", "_a", "/a", "a b", "a:b", "a*", "é", "aé", "{a}",
+        ] {
+            assert!(
+                check_name(name)
+                    .unwrap_err()
+                    .contains("is not the name of a cache"),
+                "{name}"
+            );
         }
-        assert!(check_name(&"x".repeat(129)).unwrap_err().contains("this one has 129"));
+        assert!(
+            check_name(&"x".repeat(129))
+                .unwrap_err()
+                .contains("this one has 129")
+        );
     }
 
     #[test]
     fn the_nearest_word_is_near() {
-        let words = ["cache", "key", "key_with", "ttl", "store_if", "lock_timeout"];
+        let words = [
+            "cache",
+            "key",
+            "key_with",
+            "ttl",
+            "store_if",
+            "lock_timeout",
+        ];
         assert_eq!(nearest("tll", words), Some("ttl"));
         assert_eq!(nearest("kye_with", words), Some("key_with"));
         assert_eq!(nearest("lock_time", words), Some("lock_timeout"));

@@ -13,19 +13,21 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::{
-    Expr, GenericArgument, GenericParam, Lifetime, Path, PathArguments, PathSegment, Signature, Type, TypePath,
+    Expr, GenericArgument, GenericParam, Lifetime, Path, PathArguments, PathSegment, Signature,
+    Type, TypePath,
 };
 
 use crate::{expand::located, function::find};
 
 const PRIMITIVES: [&str; 17] = [
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16", "u32", "u64", "u128",
-    "usize",
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",
+    "u32", "u64", "u128", "usize",
 ];
 
 /// Types whose arguments are types without bounds, so that a fall-back may stand there.
 const CONTAINERS: [&str; 12] = [
-    "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Rc", "Result", "Vec", "VecDeque", "Weak",
+    "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Rc", "Result", "Vec",
+    "VecDeque", "Weak",
 ];
 
 /// Names types, and remembers which fall-backs they need.
@@ -40,8 +42,15 @@ type Tree = BTreeMap<String, Fallback>;
 
 #[derive(Clone)]
 enum Fallback {
-    Type { name: Ident, lifetimes: usize, types: usize },
-    Module { name: Ident, items: Tree },
+    Type {
+        name: Ident,
+        lifetimes: usize,
+        types: usize,
+    },
+    Module {
+        name: Ident,
+        items: Tree,
+    },
 }
 
 /// A path that may not be found, with the number of arguments of its last segment.
@@ -58,8 +67,14 @@ impl Naming {
             GenericParam::Const(param) => Some(param.ident.clone()),
             GenericParam::Lifetime(_) => None,
         });
-        let krate = krate.and_then(|path| path.segments.first()).map(|first| first.ident.clone());
-        Self { foreign: generics.chain(krate).collect(), fallbacks: Tree::new(), span }
+        let krate = krate
+            .and_then(|path| path.segments.first())
+            .map(|first| first.ident.clone());
+        Self {
+            foreign: generics.chain(krate).collect(),
+            fallbacks: Tree::new(),
+            span,
+        }
     }
 
     /// How the module names `ty`; `None` if it cannot.
@@ -69,7 +84,10 @@ impl Naming {
         self.rewrite(&mut ty, &mut uses)?;
         // On a copy, so that a type which is left unknown after all leaves nothing behind.
         let mut fallbacks = self.fallbacks.clone();
-        if !uses.iter().all(|used| insert(&mut fallbacks, &used.path, used.lifetimes, used.types)) {
+        if !uses
+            .iter()
+            .all(|used| insert(&mut fallbacks, &used.path, used.lifetimes, used.types))
+        {
             return None;
         }
         self.fallbacks = fallbacks;
@@ -93,11 +111,16 @@ impl Naming {
                 reference.lifetime = Some(Lifetime::new("'static", self.span));
                 self.rewrite(&mut reference.elem, uses)
             }
-            Type::Array(array) if matches!(array.len, Expr::Lit(_)) => self.rewrite(&mut array.elem, uses),
+            Type::Array(array) if matches!(array.len, Expr::Lit(_)) => {
+                self.rewrite(&mut array.elem, uses)
+            }
             Type::Slice(slice) => self.rewrite(&mut slice.elem, uses),
             Type::Group(group) => self.rewrite(&mut group.elem, uses),
             Type::Paren(paren) => self.rewrite(&mut paren.elem, uses),
-            Type::Tuple(tuple) => tuple.elems.iter_mut().try_for_each(|elem| self.rewrite(elem, uses)),
+            Type::Tuple(tuple) => tuple
+                .elems
+                .iter_mut()
+                .try_for_each(|elem| self.rewrite(elem, uses)),
             _ => None,
         }
     }
@@ -131,15 +154,27 @@ impl Naming {
             name if single && PRIMITIVES.contains(&name) => {}
             _ if self.foreign.contains(first) => return None,
             _ => {
-                let path = path.segments.iter().map(|segment| segment.ident.clone()).collect();
-                uses.push(Use { path, lifetimes, types });
+                let path = path
+                    .segments
+                    .iter()
+                    .map(|segment| segment.ident.clone())
+                    .collect();
+                uses.push(Use {
+                    path,
+                    lifetimes,
+                    types,
+                });
             }
         }
         Some(())
     }
 
     /// The numbers of lifetimes and types among the arguments.
-    fn rewrite_arguments(&self, segment: &mut PathSegment, uses: &mut Vec<Use>) -> Option<(usize, usize)> {
+    fn rewrite_arguments(
+        &self,
+        segment: &mut PathSegment,
+        uses: &mut Vec<Use>,
+    ) -> Option<(usize, usize)> {
         let bounded = !CONTAINERS.iter().any(|name| segment.ident == name);
         let (mut lifetimes, mut types) = (0, 0);
         match &mut segment.arguments {
@@ -185,8 +220,12 @@ impl Naming {
             *name == "Result" && matches!(fallback, Fallback::Type { types, .. } if *types != 2)
         };
         let (results, others): (Vec<_>, Vec<_>) = self.fallbacks.iter().partition(own_result);
-        let results = results.into_iter().map(|(_, fallback)| fallback.declare(self.span));
-        let others = others.into_iter().map(|(_, fallback)| fallback.declare(self.span));
+        let results = results
+            .into_iter()
+            .map(|(_, fallback)| fallback.declare(self.span));
+        let others = others
+            .into_iter()
+            .map(|(_, fallback)| fallback.declare(self.span));
         quote_spanned! {self.span=>
             mod __cache_hidden {
                 #(#others)*
@@ -208,9 +247,17 @@ impl Naming {
 impl Fallback {
     fn declare(&self, span: Span) -> TokenStream {
         match self {
-            Self::Type { name, lifetimes, types } => {
-                let lifetimes: Vec<_> = (0..*lifetimes).map(|i| Lifetime::new(&format!("'a{i}"), span)).collect();
-                let types: Vec<_> = (0..*types).map(|i| format_ident!("A{i}", span = span)).collect();
+            Self::Type {
+                name,
+                lifetimes,
+                types,
+            } => {
+                let lifetimes: Vec<_> = (0..*lifetimes)
+                    .map(|i| Lifetime::new(&format!("'a{i}"), span))
+                    .collect();
+                let types: Vec<_> = (0..*types)
+                    .map(|i| format_ident!("A{i}", span = span))
+                    .collect();
                 let name = located(name.to_token_stream());
                 quote_spanned! {span=>
                     #[allow(dead_code, non_camel_case_types)]
@@ -233,17 +280,31 @@ impl Fallback {
 fn may_be_generic(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.first().is_some_and(|first| {
-        first.ident.to_string().chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        first
+            .ident
+            .to_string()
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
     })
 }
 
 /// Whether `path` could be declared beside what is there: a name is a type or a module, not both.
 fn insert(tree: &mut Tree, path: &[Ident], lifetimes: usize, types: usize) -> bool {
-    let Some((first, rest)) = path.split_first() else { return false };
+    let Some((first, rest)) = path.split_first() else {
+        return false;
+    };
     let (key, name) = (first.to_string(), first.clone());
     if rest.is_empty() {
-        match tree.entry(key).or_insert(Fallback::Type { name, lifetimes, types }) {
-            Fallback::Type { lifetimes: most_lifetimes, types: most_types, .. } => {
+        match tree.entry(key).or_insert(Fallback::Type {
+            name,
+            lifetimes,
+            types,
+        }) {
+            Fallback::Type {
+                lifetimes: most_lifetimes,
+                types: most_types,
+                ..
+            } => {
                 *most_lifetimes = lifetimes.max(*most_lifetimes);
                 *most_types = types.max(*most_types);
                 true
@@ -251,7 +312,10 @@ fn insert(tree: &mut Tree, path: &[Ident], lifetimes: usize, types: usize) -> bo
             Fallback::Module { .. } => false,
         }
     } else {
-        match tree.entry(key).or_insert(Fallback::Module { name, items: Tree::new() }) {
+        match tree.entry(key).or_insert(Fallback::Module {
+            name,
+            items: Tree::new(),
+        }) {
             Fallback::Type { .. } => false,
             Fallback::Module { items, .. } => insert(items, rest, lifetimes, types),
         }

@@ -31,7 +31,11 @@ pub(super) enum Place {
 impl Place {
     /// The place of what a transparent wrapper holds. Only the tuple itself is spread, not what is wrapped.
     fn of_content(self) -> Self {
-        if self == Self::Nested { Self::Nested } else { Self::Alone }
+        if self == Self::Nested {
+            Self::Nested
+        } else {
+            Self::Alone
+        }
     }
 }
 
@@ -46,17 +50,30 @@ pub(super) struct Canonical<'a> {
 impl<'a> Canonical<'a> {
     /// For a value that is the whole key.
     pub(super) fn root(text: &'a mut Buffer, secret: Option<&'a KeySecret>) -> Self {
-        Self { text, secret, place: Place::Alone, depth: 0 }
+        Self {
+            text,
+            secret,
+            place: Place::Alone,
+            depth: 0,
+        }
     }
 
     /// For one of several parts.
     pub(super) fn nested(text: &'a mut Buffer, secret: Option<&'a KeySecret>) -> Self {
-        Self { text, secret, place: Place::Nested, depth: 0 }
+        Self {
+            text,
+            secret,
+            place: Place::Nested,
+            depth: 0,
+        }
     }
 
     /// The same for a tuple whose elements are the parts.
     pub(super) fn spread(self) -> Self {
-        Self { place: Place::Spread, ..self }
+        Self {
+            place: Place::Spread,
+            ..self
+        }
     }
 
     /// For what is within this value; `place` says whether the value is anything but a wrapper.
@@ -64,11 +81,20 @@ impl<'a> Canonical<'a> {
         if self.depth == MAX_DEPTH {
             return Err(Fault::TooDeep.into());
         }
-        Ok(Canonical { text: self.text, secret: self.secret, place, depth: self.depth + 1 })
+        Ok(Canonical {
+            text: self.text,
+            secret: self.secret,
+            place,
+            depth: self.depth + 1,
+        })
     }
 
     fn string(self, string: &str) {
-        if self.place == Place::Nested { self.text.push_quoted(string) } else { self.text.push_alone(string) }
+        if self.place == Place::Nested {
+            self.text.push_quoted(string)
+        } else {
+            self.text.push_alone(string)
+        }
     }
 
     fn integer(self, value: impl itoa::Integer) -> Result<(), KeyError> {
@@ -175,7 +201,11 @@ impl<'a> Serializer for Canonical<'a> {
     }
 
     fn serialize_unit(self) -> Result<(), KeyError> {
-        self.text.push_str(if self.place == Place::Spread { DEFAULT_KEY } else { "{unit}" });
+        self.text.push_str(if self.place == Place::Spread {
+            DEFAULT_KEY
+        } else {
+            "{unit}"
+        });
         Ok(())
     }
 
@@ -184,7 +214,12 @@ impl<'a> Serializer for Canonical<'a> {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<(), KeyError> {
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Result<(), KeyError> {
         self.string(variant);
         Ok(())
     }
@@ -227,7 +262,11 @@ impl<'a> Serializer for Canonical<'a> {
         Ok(self.items("[", "]"))
     }
 
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Items<'a>, KeyError> {
+    fn serialize_tuple_struct(
+        self,
+        _name: &'static str,
+        _len: usize,
+    ) -> Result<Items<'a>, KeyError> {
         Ok(self.items("[", "]"))
     }
 

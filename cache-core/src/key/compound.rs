@@ -17,7 +17,12 @@ pub(super) struct Items<'a> {
 
 impl<'a> Items<'a> {
     pub(super) fn new(canonical: Canonical<'a>, place: Place, close: &'static str) -> Self {
-        Self { canonical, first: true, close, place }
+        Self {
+            canonical,
+            first: true,
+            close,
+            place,
+        }
     }
 
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), KeyError> {
@@ -64,7 +69,11 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(super) fn new(canonical: Canonical<'a>, close: &'static str) -> Self {
-        Self { canonical, first: true, close }
+        Self {
+            canonical,
+            first: true,
+            close,
+        }
     }
 }
 
@@ -110,7 +119,11 @@ struct Entry {
 
 impl<'a> Entries<'a> {
     pub(super) fn new(canonical: Canonical<'a>) -> Self {
-        Self { start: canonical.text.len(), canonical, entries: Vec::new() }
+        Self {
+            start: canonical.text.len(),
+            canonical,
+            entries: Vec::new(),
+        }
     }
 
     /// Puts the entries in order. Those with one key text stay in the order in which they came: they come from
@@ -145,7 +158,11 @@ impl ser::SerializeMap for Entries<'_> {
         let key = self.canonical.text.len();
         value.serialize(self.canonical.inner(Place::Nested)?)?;
         let key_end = self.canonical.text.len();
-        self.entries.push(Entry { key, key_end, end: key_end });
+        self.entries.push(Entry {
+            key,
+            key_end,
+            end: key_end,
+        });
         Ok(())
     }
 

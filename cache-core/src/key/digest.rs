@@ -22,7 +22,9 @@ impl Buffer {
         // By whole groups of three bytes, so that no text has to be built first.
         let mut encoded = [0; 64];
         for chunk in bytes.chunks(48) {
-            let len = URL_SAFE_NO_PAD.encode_slice(chunk, &mut encoded).unwrap_or_default();
+            let len = URL_SAFE_NO_PAD
+                .encode_slice(chunk, &mut encoded)
+                .unwrap_or_default();
             self.push_str(std::str::from_utf8(&encoded[..len]).unwrap_or_default());
         }
     }

@@ -15,12 +15,18 @@ use super::{Hashed, KeyError, KeySecret, KeyText};
 
 /// The text of a key given by hand.
 fn by_hand<K: Serialize + ?Sized>(key: &K) -> String {
-    KeyText::of(key, None).expect("has a text").as_str().to_owned()
+    KeyText::of(key, None)
+        .expect("has a text")
+        .as_str()
+        .to_owned()
 }
 
 /// The text of the one argument of a function.
 fn argument<T: Serialize + ?Sized>(part: &T) -> String {
-    KeyText::from_parts(1, None, |key| key.part(part)).expect("has a text").as_str().to_owned()
+    KeyText::from_parts(1, None, |key| key.part(part))
+        .expect("has a text")
+        .as_str()
+        .to_owned()
 }
 
 fn error<K: Serialize + ?Sized>(key: &K) -> KeyError {
@@ -73,9 +79,19 @@ fn case_1_a_string_alone_is_written_bare() {
     assert_eq!(argument(&Some("en")), "en");
     assert_eq!(argument(&Id("en")), "en");
     assert_eq!(argument(&Sort::Name), "name");
-    for text in
-        ["a:b", "Größe 東京", "a\"b\\c", "{}"[1..].into(), "-", "1.", "007", "nulL", " ", "default-cache-keys", "a,b]"]
-    {
+    for text in [
+        "a:b",
+        "Größe 東京",
+        "a\"b\\c",
+        "{}"[1..].into(),
+        "-",
+        "1.",
+        "007",
+        "nulL",
+        " ",
+        "default-cache-keys",
+        "a,b]",
+    ] {
         assert_eq!(argument(text), text);
     }
 }
@@ -106,7 +122,8 @@ fn a_string_alone_is_quoted_where_it_could_be_something_else() {
 #[test]
 fn case_3_no_part_is_the_default_key() {
     assert_eq!(by_hand(&()), "default-cache-key");
-    let text = KeyText::from_parts(0, None, |_| unreachable!("there is nothing to write")).expect("has a text");
+    let text = KeyText::from_parts(0, None, |_| unreachable!("there is nothing to write"))
+        .expect("has a text");
     assert_eq!(text.as_str(), "default-cache-key");
 }
 
@@ -118,8 +135,14 @@ fn case_11_one_part_is_that_part() {
     assert_eq!(by_hand(&&(&"en",)), "en");
     assert_eq!(argument(&Arc::new(Id(5))), "5");
     assert_eq!(argument(&true), "true");
-    assert_eq!(argument(&i128::MIN), "-170141183460469231731687303715884105728");
-    assert_eq!(argument(&u128::MAX), "340282366920938463463374607431768211455");
+    assert_eq!(
+        argument(&i128::MIN),
+        "-170141183460469231731687303715884105728"
+    );
+    assert_eq!(
+        argument(&u128::MAX),
+        "340282366920938463463374607431768211455"
+    );
     assert_eq!(argument(&u64::MAX), "18446744073709551615");
     assert_eq!(argument(&-1i8), "-1");
 }
@@ -188,16 +211,34 @@ fn several_parts_are_an_array() {
         key.part("en")
     });
     assert_eq!(text.expect("has a text").as_str(), r#"[42,"en"]"#);
-    assert_eq!(by_hand(&(None::<i32>, "null", "東", Sort::Name)), r#"[null,"null","東","name"]"#);
+    assert_eq!(
+        by_hand(&(None::<i32>, "null", "東", Sort::Name)),
+        r#"[null,"null","東","name"]"#
+    );
 }
 
 #[test]
 fn an_array_is_one_part_whatever_its_length() {
-    assert_eq!((argument(&[1]), by_hand(&[1])), ("[1]".into(), "[1]".into()));
-    assert_eq!((argument(&["x"; 0]), by_hand(&["x"; 0])), ("[]".into(), "[]".into()));
-    assert_eq!((argument(&vec!["x"]), by_hand(&vec!["x"])), (r#"["x"]"#.into(), r#"["x"]"#.into()));
-    assert_eq!((argument(&(1,)), by_hand(&((1,),))), ("[1]".into(), "[1]".into()));
-    assert_eq!((argument(&(1, 2)), by_hand(&(1, 2))), ("[1,2]".into(), "[1,2]".into()));
+    assert_eq!(
+        (argument(&[1]), by_hand(&[1])),
+        ("[1]".into(), "[1]".into())
+    );
+    assert_eq!(
+        (argument(&["x"; 0]), by_hand(&["x"; 0])),
+        ("[]".into(), "[]".into())
+    );
+    assert_eq!(
+        (argument(&vec!["x"]), by_hand(&vec!["x"])),
+        (r#"["x"]"#.into(), r#"["x"]"#.into())
+    );
+    assert_eq!(
+        (argument(&(1,)), by_hand(&((1,),))),
+        ("[1]".into(), "[1]".into())
+    );
+    assert_eq!(
+        (argument(&(1, 2)), by_hand(&(1, 2))),
+        ("[1,2]".into(), "[1,2]".into())
+    );
     assert_eq!(by_hand(&Some((1,))), argument(&Some((1,))));
 }
 
@@ -212,7 +253,10 @@ fn what_json_would_merge_is_tagged() {
     assert_eq!(argument(&()), "{unit}");
     assert_eq!(argument(&Unit), "{unit}");
     assert_eq!(by_hand(&Unit), "{unit}");
-    assert_eq!(by_hand(&((), None::<()>, Some(None::<()>))), "[{unit},null,{some:null}]");
+    assert_eq!(
+        by_hand(&((), None::<()>, Some(None::<()>))),
+        "[{unit},null,{some:null}]"
+    );
     assert_eq!(argument(&Bytes(&[1, 2, 3])), "{bytes:AQID}");
     assert_eq!(argument(&Bytes(b"")), "{bytes:}");
     assert_eq!(argument(&Bytes(&[0xff; 49])).len(), "{bytes:}".len() + 66);
@@ -221,13 +265,29 @@ fn what_json_would_merge_is_tagged() {
 
 #[test]
 fn structs_and_enums_are_written_as_serde_does() {
-    let filter = Filter { text: None, page: 3, trace: 7, sort: None };
+    let filter = Filter {
+        text: None,
+        page: 3,
+        trace: 7,
+        sort: None,
+    };
     assert_eq!(argument(&filter), r#"{"text":null,"page":3}"#);
-    let filter = Filter { text: Some("a\"b"), page: 3, trace: 7, sort: Some(Sort::Name) };
-    assert_eq!(argument(&filter), r#"{"text":"a\"b","page":3,"sort":"name"}"#);
+    let filter = Filter {
+        text: Some("a\"b"),
+        page: 3,
+        trace: 7,
+        sort: Some(Sort::Name),
+    };
+    assert_eq!(
+        argument(&filter),
+        r#"{"text":"a\"b","page":3,"sort":"name"}"#
+    );
     assert_eq!(argument(&Sort::Field("a")), r#"{"field":"a"}"#);
     assert_eq!(argument(&Sort::Two("a", "b")), r#"{"two":["a","b"]}"#);
-    assert_eq!(argument(&Sort::Price { up: true }), r#"{"price":{"up":true}}"#);
+    assert_eq!(
+        argument(&Sort::Price { up: true }),
+        r#"{"price":{"up":true}}"#
+    );
     assert_eq!(argument(&Pair(1, "a")), r#"[1,"a"]"#);
     assert_eq!(argument(&Duration::new(1, 5)), r#"{"secs":1,"nanos":5}"#);
     assert_eq!(argument(&IpAddr::V4(Ipv4Addr::LOCALHOST)), "127.0.0.1");
@@ -235,19 +295,38 @@ fn structs_and_enums_are_written_as_serde_does() {
 
 #[test]
 fn maps_are_sorted_by_the_text_of_their_keys() {
-    assert_eq!(argument(&BTreeMap::from([("b", 1), ("a", 2), ("", 3)])), r#"{"":3,"a":2,"b":1}"#);
-    assert_eq!(argument(&BTreeMap::from([(9, "a"), (10, "b")])), r#"{10:"b",9:"a"}"#);
+    assert_eq!(
+        argument(&BTreeMap::from([("b", 1), ("a", 2), ("", 3)])),
+        r#"{"":3,"a":2,"b":1}"#
+    );
+    assert_eq!(
+        argument(&BTreeMap::from([(9, "a"), (10, "b")])),
+        r#"{10:"b",9:"a"}"#
+    );
     assert_eq!(argument(&HashMap::<u8, u8>::new()), "{}");
-    let nested = HashMap::from([("x", HashMap::from([("z", 1), ("y", 2)])), ("w", HashMap::new())]);
+    let nested = HashMap::from([
+        ("x", HashMap::from([("z", 1), ("y", 2)])),
+        ("w", HashMap::new()),
+    ]);
     assert_eq!(argument(&nested), r#"{"w":{},"x":{"y":2,"z":1}}"#);
-    assert_eq!(by_hand(&(1, &nested, 2)), r#"[1,{"w":{},"x":{"y":2,"z":1}},2]"#);
+    assert_eq!(
+        by_hand(&(1, &nested, 2)),
+        r#"[1,{"w":{},"x":{"y":2,"z":1}},2]"#
+    );
 }
 
 #[test]
 fn equal_maps_have_one_text_however_they_were_filled() {
     let names: Vec<String> = (0..50).map(|n| format!("name {n}")).collect();
-    let forth: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), name.len())).collect();
-    let back: HashMap<&str, usize> = names.iter().rev().map(|name| (name.as_str(), name.len())).collect();
+    let forth: HashMap<&str, usize> = names
+        .iter()
+        .map(|name| (name.as_str(), name.len()))
+        .collect();
+    let back: HashMap<&str, usize> = names
+        .iter()
+        .rev()
+        .map(|name| (name.as_str(), name.len()))
+        .collect();
     assert_eq!(argument(&forth), argument(&back));
 }
 
@@ -255,11 +334,20 @@ const TOKEN: &str = "a session token";
 
 #[test]
 fn a_hashed_part_is_its_digest() {
-    assert_eq!(by_hand(&Hashed(TOKEN)), "#f5MCM7TITDDtSUAn1Ea1Ba1fB6rjQx6nI6U7U59AuV0");
+    assert_eq!(
+        by_hand(&Hashed(TOKEN)),
+        "#f5MCM7TITDDtSUAn1Ea1Ba1fB6rjQx6nI6U7U59AuV0"
+    );
     let secret = KeySecret::new("pepper");
     let keyed = KeyText::of(&Hashed(TOKEN), Some(&secret)).expect("has a text");
-    assert_eq!(keyed.as_str(), "#Pmi-RY1E43oT3KX5R-DQ5vZZlRD-3lkogx0RIZqmSS8");
-    assert_ne!(KeyText::of(&Hashed(TOKEN), Some(&KeySecret::new("salt"))), Ok(keyed));
+    assert_eq!(
+        keyed.as_str(),
+        "#Pmi-RY1E43oT3KX5R-DQ5vZZlRD-3lkogx0RIZqmSS8"
+    );
+    assert_ne!(
+        KeyText::of(&Hashed(TOKEN), Some(&KeySecret::new("salt"))),
+        Ok(keyed)
+    );
 }
 
 #[test]
@@ -272,7 +360,10 @@ fn hashed_by_hand_and_by_attribute_are_one() {
         let attribute = attribute.expect("has a text");
         assert!(attribute.as_str().starts_with("[1,#") && attribute.as_str().ends_with(']'));
         assert_eq!(attribute.as_str().len(), "[1,#]".len() + 43);
-        assert_eq!(KeyText::of(&(1, Hashed(TOKEN)), secret).as_ref(), Ok(&attribute));
+        assert_eq!(
+            KeyText::of(&(1, Hashed(TOKEN)), secret).as_ref(),
+            Ok(&attribute)
+        );
 
         let alone = KeyText::from_parts(1, secret, |key| key.hashed(TOKEN)).expect("has a text");
         assert_eq!(alone.as_str().len(), 44);
@@ -288,7 +379,10 @@ fn different_values_have_different_digests() {
     assert_ne!(by_hand(&Hashed(None::<&str>)), by_hand(&Hashed("null")));
     // A literal that looks like a digest is quoted.
     assert_ne!(by_hand(&by_hand(&Hashed(TOKEN))), by_hand(&Hashed(TOKEN)));
-    assert_ne!(by_hand(&(by_hand(&Hashed(TOKEN)), 1)), by_hand(&(Hashed(TOKEN), 1)));
+    assert_ne!(
+        by_hand(&(by_hand(&Hashed(TOKEN)), 1)),
+        by_hand(&(Hashed(TOKEN), 1))
+    );
 }
 
 #[test]
@@ -304,7 +398,12 @@ fn a_text_over_512_bytes_becomes_a_digest() {
     assert_eq!((parts.len(), &parts[..1]), (44, "#"));
     assert_ne!(parts, by_hand(&(2, &longest)));
     let secret = KeySecret::new("pepper");
-    assert_ne!(KeyText::of(&(1, &longest), Some(&secret)).expect("has a text").as_str(), parts);
+    assert_ne!(
+        KeyText::of(&(1, &longest), Some(&secret))
+            .expect("has a text")
+            .as_str(),
+        parts
+    );
     // A long part that is hashed leaves a short text.
     assert!(by_hand(&(1, Hashed("x".repeat(10_000)))).starts_with("[1,#"));
 }
@@ -340,7 +439,11 @@ fn nesting_is_bounded() {
         Next { rest: Box<List> },
     }
     let chain = |length| (0..length).fold(Chain(None), |chain, _| Chain(Some(Box::new(chain))));
-    let list = |length| (0..length).fold(List::End, |rest, _| List::Next { rest: Box::new(rest) });
+    let list = |length| {
+        (0..length).fold(List::End, |rest, _| List::Next {
+            rest: Box::new(rest),
+        })
+    };
     argument(&chain(60));
     argument(&list(120));
     assert!(error(&chain(2_000)).to_string().contains("128 levels"));
@@ -351,13 +454,20 @@ fn nesting_is_bounded() {
 fn the_number_of_parts_must_be_the_announced_one() {
     assert!(KeyText::from_parts(2, None, |key| key.part(&1)).is_err());
     assert!(KeyText::from_parts(1, None, |_| Ok(())).is_err());
-    let three = KeyText::from_parts(2, None, |key| key.part(&1).and(key.part(&2)).and(key.part(&3)));
+    let three = KeyText::from_parts(2, None, |key| {
+        key.part(&1).and(key.part(&2)).and(key.part(&3))
+    });
     assert!(three.is_err());
 }
 
 #[test]
 fn debug_shows_neither_key_nor_secret() {
-    let shown = format!("{:?} {:?} {:?}", KeyText::of(&"hunter2", None), Hashed("hunter2"), KeySecret::new("hunter2"),);
+    let shown = format!(
+        "{:?} {:?} {:?}",
+        KeyText::of(&"hunter2", None),
+        Hashed("hunter2"),
+        KeySecret::new("hunter2"),
+    );
     assert_eq!(shown, "Ok(KeyText(7 bytes)) Hashed(..) KeySecret(..)");
     let shown = KeyText::from_parts(1, None, |key| {
         key.part("hunter2")?;
@@ -369,5 +479,8 @@ fn debug_shows_neither_key_nor_secret() {
 
 #[test]
 fn hashed_is_its_content_to_any_other_serializer() {
-    assert_eq!(serde_json::to_string(&Hashed(vec![1])).expect("is JSON"), "[1]");
+    assert_eq!(
+        serde_json::to_string(&Hashed(vec![1])).expect("is JSON"),
+        "[1]"
+    );
 }

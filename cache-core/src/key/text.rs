@@ -37,7 +37,11 @@ impl Buffer {
 
     /// A string that is a whole key: as it is, unless that could be taken for something else.
     pub(super) fn push_alone(&mut self, string: &str) {
-        if may_stand_bare(string) { self.push_str(string) } else { self.push_quoted(string) }
+        if may_stand_bare(string) {
+            self.push_str(string)
+        } else {
+            self.push_quoted(string)
+        }
     }
 
     /// A JSON string with as few escapes as JSON allows, always the same ones.
@@ -45,7 +49,10 @@ impl Buffer {
         self.push_str("\"");
         let mut rest = string;
         // Everything that is escaped is ASCII, so the pieces in between are whole characters.
-        while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        while let Some(at) = rest
+            .bytes()
+            .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+        {
             self.push_str(&rest[..at]);
             self.push_escaped(rest.as_bytes()[at]);
             rest = &rest[at + 1..];
@@ -78,7 +85,10 @@ fn may_stand_bare(string: &str) -> bool {
     match string.as_bytes() {
         [] | [b'[' | b'{' | b'"' | b'#', ..] => false,
         [b'-' | b'0'..=b'9', ..] if is_number(string.as_bytes()) => false,
-        _ => !matches!(string, "true" | "false" | "null" | DEFAULT_KEY) && !string.chars().any(char::is_control),
+        _ => {
+            !matches!(string, "true" | "false" | "null" | DEFAULT_KEY)
+                && !string.chars().any(char::is_control)
+        }
     }
 }
 
@@ -115,13 +125,23 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_json() {
-        for text in ["0", "-0", "1", "10", "-12.50", "1e5", "1E+5", "0.1e-7", "340282366920938463463374607431768211455"]
-        {
+        for text in [
+            "0",
+            "-0",
+            "1",
+            "10",
+            "-12.50",
+            "1e5",
+            "1E+5",
+            "0.1e-7",
+            "340282366920938463463374607431768211455",
+        ] {
             assert!(is_number(text.as_bytes()), "{text}");
         }
-        for text in
-            ["", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1.e5", "1 ", " 1", "0x1", "1_000", "NaN", "1-2"]
-        {
+        for text in [
+            "", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1.e5", "1 ", " 1", "0x1",
+            "1_000", "NaN", "1-2",
+        ] {
             assert!(!is_number(text.as_bytes()), "{text}");
         }
     }

@@ -13,7 +13,8 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use crate::backend::{
-    BackendError, BackendErrorKind, BackendHealth, CacheBackend, CacheId, EntryId, Fence, Loaded, NewEntry,
+    BackendError, BackendErrorKind, BackendHealth, CacheBackend, CacheId, EntryId, Fence, Loaded,
+    NewEntry,
 };
 
 /// What a backend is asked to do.
@@ -35,8 +36,14 @@ pub enum Operation {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Load, Self::Store, Self::Put, Self::Invalidate, Self::InvalidateAll, Self::InvalidateIf];
+    pub const ALL: [Self; 6] = [
+        Self::Load,
+        Self::Store,
+        Self::Put,
+        Self::Invalidate,
+        Self::InvalidateAll,
+        Self::InvalidateIf,
+    ];
 }
 
 /// A backend that can be told to fail, to hang and to be slow, operation by operation. Clones are one.
@@ -116,11 +123,16 @@ impl FaultyBackend {
     async fn weather(&self, operation: Operation) -> Result<(), BackendError> {
         self.calls[operation as usize].fetch_add(1, Ordering::SeqCst);
         let mut faults = self.faults.subscribe();
-        let fault = faults.wait_for(|faults| faults[operation as usize] != Fault::Hang).await;
+        let fault = faults
+            .wait_for(|faults| faults[operation as usize] != Fault::Hang)
+            .await;
         let fault = fault.map_or(Fault::None, |faults| faults[operation as usize]);
         match fault {
             Fault::None | Fault::Hang => Ok(()),
-            Fault::Fail => Err(BackendError::new(BackendErrorKind::Unavailable, "told to fail")),
+            Fault::Fail => Err(BackendError::new(
+                BackendErrorKind::Unavailable,
+                "told to fail",
+            )),
             Fault::Delay(by) => {
                 tokio::time::sleep(by).await;
                 Ok(())
@@ -131,7 +143,9 @@ impl FaultyBackend {
 
 impl fmt::Debug for FaultyBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FaultyBackend").field("inner", &self.inner).finish_non_exhaustive()
+        f.debug_struct("FaultyBackend")
+            .field("inner", &self.inner)
+            .finish_non_exhaustive()
     }
 }
 

@@ -10,7 +10,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::TestClock;
-use crate::backend::{BackendError, CacheBackend, CacheId, EntryId, Fence, FenceScope, Loaded, NewEntry, Token};
+use crate::backend::{
+    BackendError, CacheBackend, CacheId, EntryId, Fence, FenceScope, Loaded, NewEntry, Token,
+};
 use crate::clock::{NEVER, Nanos, nanos};
 
 /// A backend in this process, for tests. Clones are one store, as two processes share one.
@@ -69,7 +71,9 @@ impl MapBackend {
 
     /// Puts bytes under a name, as a foreign program might.
     pub fn plant(&self, storage_key: &str, bytes: impl Into<Bytes>) {
-        self.state().entries.insert(storage_key.to_owned(), (bytes.into(), NEVER));
+        self.state()
+            .entries
+            .insert(storage_key.to_owned(), (bytes.into(), NEVER));
     }
 
     /// Forgets everything, tokens too, as a server does that restarts without its data.
@@ -82,7 +86,9 @@ impl MapBackend {
     }
 
     fn expiry(&self, ttl: Option<Duration>) -> Nanos {
-        ttl.map_or(NEVER, |ttl| self.clock.clock().now().saturating_add(nanos(ttl)))
+        ttl.map_or(NEVER, |ttl| {
+            self.clock.clock().now().saturating_add(nanos(ttl))
+        })
     }
 }
 
@@ -90,12 +96,21 @@ impl State {
     fn tokens(&mut self, cache: &CacheId) -> &mut CacheTokens {
         self.caches
             .entry(cache.prefix().to_owned())
-            .or_insert_with(|| CacheTokens { epoch: Token::random(), stamp: Token::random() })
+            .or_insert_with(|| CacheTokens {
+                epoch: Token::random(),
+                stamp: Token::random(),
+            })
     }
 
     fn fence(&mut self, entry: EntryId<'_>) -> Fence {
-        let stamp = *self.stamps.entry(entry.storage_key()).or_insert_with(Token::random);
-        Fence { stamp, epoch: self.tokens(entry.cache()).epoch }
+        let stamp = *self
+            .stamps
+            .entry(entry.storage_key())
+            .or_insert_with(Token::random);
+        Fence {
+            stamp,
+            epoch: self.tokens(entry.cache()).epoch,
+        }
     }
 
     fn holds(&mut self, entry: EntryId<'_>, new: &NewEntry) -> bool {
@@ -119,8 +134,14 @@ impl CacheBackend for MapBackend {
         let now = self.clock.clock().now();
         let mut state = self.state();
         let fence = state.fence(entry);
-        let found = state.entries.get(&entry.storage_key()).filter(|(_, expiry)| now < *expiry);
-        Ok(Loaded { bytes: found.map(|(bytes, _)| bytes.clone()), fence: Some(fence) })
+        let found = state
+            .entries
+            .get(&entry.storage_key())
+            .filter(|(_, expiry)| now < *expiry);
+        Ok(Loaded {
+            bytes: found.map(|(bytes, _)| bytes.clone()),
+            fence: Some(fence),
+        })
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
@@ -128,7 +149,9 @@ impl CacheBackend for MapBackend {
         let mut state = self.state();
         let holds = state.holds(entry, &new);
         if holds {
-            state.entries.insert(entry.storage_key(), (new.bytes, expiry));
+            state
+                .entries
+                .insert(entry.storage_key(), (new.bytes, expiry));
         }
         Ok(holds)
     }
@@ -139,7 +162,9 @@ impl CacheBackend for MapBackend {
         let holds = state.holds(entry, &new);
         state.invalidate(entry);
         if holds {
-            state.entries.insert(entry.storage_key(), (new.bytes, expiry));
+            state
+                .entries
+                .insert(entry.storage_key(), (new.bytes, expiry));
         }
         Ok(holds)
     }
@@ -147,12 +172,18 @@ impl CacheBackend for MapBackend {
     async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
         let mut state = self.state();
         let tokens = state.tokens(cache);
-        Ok(Some(Fence { stamp: tokens.stamp, epoch: tokens.epoch }))
+        Ok(Some(Fence {
+            stamp: tokens.stamp,
+            epoch: tokens.epoch,
+        }))
     }
 
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
         let now = self.clock.clock().now();
-        Ok(self.state().invalidate(entry).is_some_and(|(_, expiry)| now < expiry))
+        Ok(self
+            .state()
+            .invalidate(entry)
+            .is_some_and(|(_, expiry)| now < expiry))
     }
 
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
@@ -173,7 +204,9 @@ impl CacheBackend for MapBackend {
         state.tokens(cache).stamp = Token::random();
         state.stamps.retain(|key, _| !key.starts_with(&prefix));
         let before = state.entries.len();
-        state.entries.retain(|key, _| !key.strip_prefix(&prefix).is_some_and(predicate));
+        state
+            .entries
+            .retain(|key, _| !key.strip_prefix(&prefix).is_some_and(predicate));
         Ok((before - state.entries.len()) as u64)
     }
 }

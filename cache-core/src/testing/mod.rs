@@ -91,6 +91,9 @@ impl CacheManagerBuilder {
 #[must_use]
 pub fn manager() -> (CacheManager, TestClock) {
     let clock = TestClock::new();
-    let manager = CacheManager::builder().clock(&clock).build().expect("the defaults of the framework are valid");
+    let manager = CacheManager::builder()
+        .clock(&clock)
+        .build()
+        .expect("the defaults of the framework are valid");
     (manager, clock)
 }

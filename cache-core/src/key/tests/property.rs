@@ -9,8 +9,8 @@ use proptest::{collection::vec, prelude::*, sample::select, strategy::LazyJust};
 use serde::{
     Serialize, Serializer,
     ser::{
-        SerializeMap as _, SerializeSeq as _, SerializeStruct as _, SerializeStructVariant as _, SerializeTuple as _,
-        SerializeTupleVariant as _,
+        SerializeMap as _, SerializeSeq as _, SerializeStruct as _, SerializeStructVariant as _,
+        SerializeTuple as _, SerializeTupleVariant as _,
     },
 };
 
@@ -90,18 +90,26 @@ impl Serialize for Written<'_> {
             Value::Hashed(value) => Hashed(inner(value)).serialize(serializer),
             Value::Sequence(values) => {
                 let mut items = serializer.serialize_seq(None)?;
-                values.iter().try_for_each(|value| items.serialize_element(&inner(value)))?;
+                values
+                    .iter()
+                    .try_for_each(|value| items.serialize_element(&inner(value)))?;
                 items.end()
             }
             Value::Map(values) => {
                 let mut entries = serializer.serialize_map(Some(values.len()))?;
                 let mut write = |(key, value)| entries.serialize_entry(&inner(key), &inner(value));
-                if back { values.iter().rev().try_for_each(&mut write) } else { values.iter().try_for_each(write) }?;
+                if back {
+                    values.iter().rev().try_for_each(&mut write)
+                } else {
+                    values.iter().try_for_each(write)
+                }?;
                 entries.end()
             }
             Value::Tuple(values) => {
                 let mut items = serializer.serialize_tuple(values.len())?;
-                values.iter().try_for_each(|value| items.serialize_element(&inner(value)))?;
+                values
+                    .iter()
+                    .try_for_each(|value| items.serialize_element(&inner(value)))?;
                 items.end()
             }
             Value::Struct(values) => {
@@ -114,8 +122,12 @@ impl Serialize for Written<'_> {
                 }
                 fields.end()
             }
-            Value::UnitVariant(index) => serializer.serialize_unit_variant("Enum", 0, NAMES[*index]),
-            Value::NewtypeVariant(value) => serializer.serialize_newtype_variant("Enum", 4, "new", &inner(value)),
+            Value::UnitVariant(index) => {
+                serializer.serialize_unit_variant("Enum", 0, NAMES[*index])
+            }
+            Value::NewtypeVariant(value) => {
+                serializer.serialize_newtype_variant("Enum", 4, "new", &inner(value))
+            }
             Value::TupleVariant(one, two) => {
                 let mut items = serializer.serialize_tuple_variant("Enum", 5, "two", 2)?;
                 items.serialize_field(&inner(one))?;
@@ -194,26 +206,47 @@ fn values(shape: &Shape) -> BoxedStrategy<Value> {
         Shape::Unit => LazyJust::new(|| Value::Unit).boxed(),
         Shape::UnitStruct => LazyJust::new(|| Value::UnitStruct).boxed(),
         Shape::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
-        Shape::Integer => prop_oneof![-1..3i64, any::<i64>()].prop_map(Value::Integer).boxed(),
-        Shape::Wide => prop_oneof![-1..3i128, any::<i128>()].prop_map(Value::Wide).boxed(),
-        Shape::Float => prop_oneof![select(vec![0.0, -0.0, 1.0, 1e16]), proptest::num::f64::NORMAL]
-            .prop_map(|float| Value::Float(float.to_bits()))
+        Shape::Integer => prop_oneof![-1..3i64, any::<i64>()]
+            .prop_map(Value::Integer)
             .boxed(),
-        Shape::Character => {
-            prop_oneof![select(vec!['a', '1', '"', '\\', '\n']), any::<char>()].prop_map(Value::Character).boxed()
-        }
+        Shape::Wide => prop_oneof![-1..3i128, any::<i128>()]
+            .prop_map(Value::Wide)
+            .boxed(),
+        Shape::Float => prop_oneof![
+            select(vec![0.0, -0.0, 1.0, 1e16]),
+            proptest::num::f64::NORMAL
+        ]
+        .prop_map(|float| Value::Float(float.to_bits()))
+        .boxed(),
+        Shape::Character => prop_oneof![select(vec!['a', '1', '"', '\\', '\n']), any::<char>()]
+            .prop_map(Value::Character)
+            .boxed(),
         Shape::Text => texts().prop_map(Value::Text).boxed(),
         Shape::Bytes => vec(0..3u8, 0..5).prop_map(Value::Bytes).boxed(),
-        Shape::Option(shape) => proptest::option::of(values(shape).prop_map(Box::new)).prop_map(Value::Option).boxed(),
-        Shape::Newtype(shape) => values(shape).prop_map(|value| Value::Newtype(Box::new(value))).boxed(),
-        Shape::Hashed(shape) => values(shape).prop_map(|value| Value::Hashed(Box::new(value))).boxed(),
+        Shape::Option(shape) => proptest::option::of(values(shape).prop_map(Box::new))
+            .prop_map(Value::Option)
+            .boxed(),
+        Shape::Newtype(shape) => values(shape)
+            .prop_map(|value| Value::Newtype(Box::new(value)))
+            .boxed(),
+        Shape::Hashed(shape) => values(shape)
+            .prop_map(|value| Value::Hashed(Box::new(value)))
+            .boxed(),
         Shape::Sequence(shape) => vec(values(shape), 0..3).prop_map(Value::Sequence).boxed(),
-        Shape::Map(key, value) => {
-            proptest::collection::btree_map(values(key), values(value), 0..4).prop_map(Value::Map).boxed()
-        }
-        Shape::Tuple(shapes) => shapes.iter().map(values).collect::<Vec<_>>().prop_map(Value::Tuple).boxed(),
+        Shape::Map(key, value) => proptest::collection::btree_map(values(key), values(value), 0..4)
+            .prop_map(Value::Map)
+            .boxed(),
+        Shape::Tuple(shapes) => shapes
+            .iter()
+            .map(values)
+            .collect::<Vec<_>>()
+            .prop_map(Value::Tuple)
+            .boxed(),
         Shape::Struct(shapes) => {
-            let fields = shapes.iter().map(|shape| proptest::option::of(values(shape))).collect::<Vec<_>>();
+            let fields = shapes
+                .iter()
+                .map(|shape| proptest::option::of(values(shape)))
+                .collect::<Vec<_>>();
             fields.prop_map(Value::Struct).boxed()
         }
         Shape::Enum(shape) => {
@@ -221,7 +254,8 @@ fn values(shape: &Shape) -> BoxedStrategy<Value> {
             prop_oneof![
                 (0..NAMES.len()).prop_map(Value::UnitVariant),
                 content.clone().prop_map(Value::NewtypeVariant),
-                (content.clone(), content.clone()).prop_map(|(one, two)| Value::TupleVariant(one, two)),
+                (content.clone(), content.clone())
+                    .prop_map(|(one, two)| Value::TupleVariant(one, two)),
                 content.prop_map(Value::StructVariant),
             ]
             .boxed()
