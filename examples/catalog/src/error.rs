@@ -90,6 +90,8 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::PoolTimedOut => Self::Busy,
+            // SQLite's SQLITE_BUSY: another process keeps the file locked.
+            sqlx::Error::Database(cause) if cause.code().as_deref() == Some("5") => Self::Busy,
             error => Self::Database(Arc::new(error)),
         }
     }

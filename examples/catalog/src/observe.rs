@@ -14,7 +14,8 @@ pub(crate) fn sql_ran() {
     let _ = RAN_SQL.try_with(|ran| ran.set(true));
 }
 
-/// Adds `x-cache: hit` to an answer for which no statement was run, else `x-cache: miss`.
+/// Adds `x-cache: hit` to an answer for which no statement was run, else `x-cache: miss`. A caller who waited for the load
+/// of another has a hit.
 pub(crate) async fn x_cache(request: Request, next: Next) -> Response {
     RAN_SQL
         .scope(Cell::new(false), async {

@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader},
     os::unix::{fs::MetadataExt, process::CommandExt},
     path::PathBuf,
-    process::{ChildStdin, Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -33,8 +33,8 @@ pub(crate) fn new_database() -> String {
 struct Server {
     programs: Programs,
     port: u16,
-    /// Ends the server when it is closed, which the end of the test process does as well: a static is never dropped.
-    _lifeline: ChildStdin,
+    /// Its open input keeps the server running. The end of the test process closes it: a static is never dropped.
+    _shell: Child,
 }
 
 /// Runs the server until the standard input is closed, then removes what it left.
@@ -105,7 +105,7 @@ impl Server {
         Self {
             programs,
             port,
-            _lifeline: shell.stdin.take().expect("a pipe"),
+            _shell: shell,
         }
     }
 }
