@@ -13,6 +13,7 @@ pub use inventory;
 pub use crate::{
     cache::LoadOptions,
     key::{KeyError, KeyWriter},
+    name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
     value::{

@@ -1,38 +1,261 @@
-#![allow(missing_docs, dead_code)]
-#[derive(Clone, Debug, Default)]
-pub struct CodecHandle;
-impl CodecHandle {
-    pub fn name(&self) -> &'static str {
-        "bincode"
-    }
-}
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("codec")]
-pub struct CodecError;
-pub struct ValueForm<V>(std::marker::PhantomData<fn() -> V>);
-impl<V> Clone for ValueForm<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<V> Copy for ValueForm<V> {}
-impl<V> ValueForm<V> {
-    pub const fn of() -> Self
+//! How a value becomes bytes for a backend, and a value again.
+//!
+//! | codec | bytes | for |
+//! |---|---|---|
+//! | [`Bincode`] (default) | smallest but one, fastest | everything that does not need the others |
+//! | [`Postcard`] | smallest | as `Bincode`, where bytes count |
+//! | [`Json`] | readable with `redis-cli get` | looking at entries, readers in other languages |
+//! | [`MessagePack`] | with the names of fields | types that use `tag`, `untagged`, `flatten` or leave out fields |
+//!
+//! `Bincode` and `Postcard` find fields by their place. A type that describes itself otherwise (`tag`, `untagged`,
+//! `flatten`, `skip_serializing`, `skip_serializing_if`) is refused by them; `Json` and `MessagePack` carry it.
+//!
+//! What a codec would give back as another value is refused when it is encoded: NaN and infinities and `Some(None)` in
+//! JSON, `Some(None)` in MessagePack, left-out fields in the two others. Such a value is returned to the caller and not
+//! stored.
+//!
+//! Decoding is safe on any bytes: it takes memory in proportion to their number, nests at most 120 levels deep, and is an
+//! error unless all of them were used. A value nested deeper than that is refused when it is encoded.
+//!
+//! A codec of one's own implements [`Codec`].
+
+mod bounded;
+mod builtin;
+mod carry;
+mod form;
+mod none;
+
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserializer, Serialize, de::DeserializeSeed};
+
+pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
+pub(crate) use self::form::ValueForm;
+use self::{bounded::Bounded, builtin::Builtin};
+
+/// How deep a value may be nested: what can be encoded can be decoded, and neither can exhaust the stack. It is a little
+/// less than what serde_json allows, so that no codec has a bound of its own that comes first.
+const MAX_DEPTH: u8 = 120;
+
+/// Turns values into bytes and back, for a cache on a backend: `CacheConfig::on(redis).codec(MyCodec)`.
+///
+/// Any serde format can be one, and a codec can wrap another, to compress or to encrypt:
+///
+/// ```
+/// use cache_core::{Codec, CodecError, CodecReader, Json, erased_serde};
+///
+/// /// JSON with every bit turned over.
+/// struct Inverted;
+///
+/// fn invert(bytes: &[u8]) -> Vec<u8> {
+///     bytes.iter().map(|byte| !byte).collect()
+/// }
+///
+/// impl Codec for Inverted {
+///     fn name(&self) -> &'static str {
+///         "inverted-json"
+///     }
+///
+///     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError> {
+///         Ok(invert(&Json.encode(value)?))
+///     }
+///
+///     fn decode(&self, bytes: &[u8], reader: CodecReader<'_>) -> Result<(), CodecError> {
+///         Json.decode(&invert(bytes), reader)
+///     }
+/// }
+/// ```
+pub trait Codec: Send + Sync + 'static {
+    /// The name of the form in which values are written, for people and in stored entries: an entry that was written
+    /// under another name is not read. Change it when the bytes change.
+    fn name(&self) -> &'static str;
+
+    /// The bytes of a value.
+    ///
+    /// # Errors
+    /// The value cannot be written such that it is read back as it was.
+    fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError>;
+
+    /// Reads a value, by giving the reader a deserializer over `bytes`.
+    ///
+    /// The bytes were written by this codec and their checksum is right; still, whoever can write to the backend can
+    /// write others. Implementations do not panic and check that all bytes were used.
+    ///
+    /// # Errors
+    /// The bytes are not a value, or not all of them are.
+    fn decode(&self, bytes: &[u8], reader: CodecReader<'_>) -> Result<(), CodecError>;
+
+    /// The codec as a cache keeps it. The codecs of this crate are called directly, without type erasure.
+    #[doc(hidden)]
+    fn into_handle(self) -> CodecHandle
     where
-        V: serde::Serialize + serde::de::DeserializeOwned + 'static,
+        Self: Sized,
     {
-        Self(std::marker::PhantomData)
+        CodecHandle(Kind::Custom(Arc::new(self)))
     }
-    pub fn is_none(_: &V) -> bool {
-        false
+}
+
+/// Takes the value out of the deserializer that a [`Codec`] gives it.
+pub struct CodecReader<'a>(
+    &'a mut dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>,
+);
+
+impl CodecReader<'_> {
+    /// Reads the value from a deserializer of any format.
+    ///
+    /// # Errors
+    /// It does not hold a value of the type that is read.
+    pub fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), CodecError> {
+        (self.0)(&mut <dyn erased_serde::Deserializer<'_>>::erase(
+            deserializer,
+        ))
     }
-    pub fn encode(&self, _: &CodecHandle, _: &V) -> Result<Vec<u8>, CodecError> {
-        Err(CodecError)
+}
+
+impl fmt::Debug for CodecReader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CodecReader(..)")
     }
-    pub fn decode(&self, _: &CodecHandle, _: &[u8]) -> Result<V, CodecError> {
-        Err(CodecError)
+}
+
+/// Lets a codec of this crate be called through [`Codec`] as well.
+impl<'de> DeserializeSeed<'de> for CodecReader<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.read(deserializer).map_err(serde::de::Error::custom)
     }
-    pub fn fingerprint(&self) -> u64 {
-        0
+}
+
+/// The codec of a cache: made of any [`Codec`] with `into()`. [`Bincode`] by default.
+#[derive(Clone, Default)]
+pub struct CodecHandle(Kind);
+
+#[derive(Clone, Default)]
+enum Kind {
+    #[default]
+    Bincode,
+    Json,
+    Postcard,
+    MessagePack,
+    Custom(Arc<dyn Codec>),
+}
+
+impl CodecHandle {
+    /// The name of the codec.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match &self.0 {
+            Kind::Bincode => Bincode::NAME,
+            Kind::Json => Json::NAME,
+            Kind::Postcard => Postcard::NAME,
+            Kind::MessagePack => MessagePack::NAME,
+            Kind::Custom(codec) => codec.name(),
+        }
+    }
+
+    /// What stands for the codec in stored entries. All codecs from outside have one number; their names tell them
+    /// apart.
+    pub(crate) fn id(&self) -> u8 {
+        match &self.0 {
+            Kind::Bincode => 1,
+            Kind::Json => 2,
+            Kind::Postcard => 3,
+            Kind::MessagePack => 4,
+            Kind::Custom(_) => 0x80,
+        }
+    }
+
+    /// Whether fields are found by their place, and not by their names.
+    fn is_positional(&self) -> bool {
+        matches!(self.0, Kind::Bincode | Kind::Postcard)
+    }
+
+    fn encode<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CodecError> {
+        match &self.0 {
+            Kind::Bincode => Bincode::write(value),
+            Kind::Json => Json::write(value),
+            Kind::Postcard => Postcard::write(value),
+            Kind::MessagePack => MessagePack::write(value),
+            Kind::Custom(codec) => codec.encode(value),
+        }
+    }
+
+    fn decode<T: serde::de::DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
+        let seed = std::marker::PhantomData::<T>;
+        match &self.0 {
+            Kind::Bincode => Bincode::read(bytes, seed),
+            Kind::Json => Json::read(bytes, seed),
+            Kind::Postcard => Postcard::read(bytes, seed),
+            Kind::MessagePack => MessagePack::read(bytes, seed),
+            Kind::Custom(codec) => {
+                let mut value = None;
+                let mut read = |deserializer: &mut dyn erased_serde::Deserializer<'_>| {
+                    // The codec may decompress: the number of its bytes says nothing about that of elements.
+                    value = Some(
+                        Bounded::read(usize::MAX, deserializer, seed)
+                            .map_err(|_| CodecError::MALFORMED)?,
+                    );
+                    Ok(())
+                };
+                codec.decode(bytes, CodecReader(&mut read))?;
+                value.ok_or(CodecError::MALFORMED)
+            }
+        }
+    }
+}
+
+impl<C: Codec> From<C> for CodecHandle {
+    fn from(codec: C) -> Self {
+        codec.into_handle()
+    }
+}
+
+impl fmt::Debug for CodecHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a value could not be encoded or decoded. It never shows the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CodecError(&'static str);
+
+impl CodecError {
+    const REFUSED: Self =
+        Self("its `Serialize` failed, or the codec has no form for it: use another codec");
+    const MALFORMED: Self =
+        Self("the bytes are not a value of this type in the form of this codec");
+    const LEFT_OVER: Self = Self("bytes are left over behind the value");
+    const TOO_DEEP: Self = Self("it is nested deeper than 120 levels: store a flatter form of it");
+    const NOT_FINITE: Self = Self(
+        "it holds NaN or an infinity, which JSON cannot write: use another codec, or an option",
+    );
+    const NESTED_OPTION: Self = Self(
+        "it holds `Some(None)` or `Some(())`, which this codec would read back as `None`: use `Bincode` or `Postcard`",
+    );
+    const LEFT_OUT: Self = Self(
+        "it leaves out a field (`skip_serializing_if`), and this codec finds fields by their place: use `Json` or `MessagePack`",
+    );
+    const NOT_POSITIONAL: Self = Self(
+        "its type cannot be read by the place of its fields (`tag`, `untagged`, `flatten`, `skip_serializing`): use `Json` or `MessagePack`",
+    );
+
+    /// An error with a sentence of one's own, in lower case and without a full stop. It is a constant, so that it
+    /// cannot quote a value.
+    #[must_use]
+    pub const fn new(sentence: &'static str) -> Self {
+        Self(sentence)
+    }
+}
+
+impl serde::ser::Error for CodecError {
+    // The message is dropped: it may quote the value.
+    fn custom<T: fmt::Display>(_message: T) -> Self {
+        Self::REFUSED
     }
 }

@@ -178,8 +178,8 @@ impl<V> LocalCache<V> {
 
     /// The settings the cache runs with.
     #[must_use]
-    pub fn config(&self) -> &EffectiveConfig {
-        self.inner.config()
+    pub fn config(&self) -> EffectiveConfig {
+        self.inner.config().clone()
     }
 }
 

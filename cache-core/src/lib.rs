@@ -9,6 +9,7 @@ mod complaint;
 mod config;
 mod entry;
 mod error;
+mod fingerprint;
 mod flight;
 mod handle;
 pub mod key;
@@ -27,6 +28,9 @@ pub mod __private;
 
 pub use backend::{BackendError, CacheBackend};
 pub use cache_macros::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
+pub use codec::{
+    Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard,
+};
 pub use config::{CacheConfig, EffectiveConfig};
 pub use error::CacheError;
 pub use handle::{Cache, LocalCache};
@@ -36,6 +40,7 @@ pub use name::CacheName;
 pub use registry::Warning;
 pub use stats::CacheStats;
 
-// For implementors of `CacheBackend`.
+// For implementors of `CacheBackend` and `Codec`.
 pub use async_trait::async_trait;
 pub use bytes::Bytes;
+pub use erased_serde;

@@ -1,0 +1,371 @@
+//! A deserializer within bounds: how deep values nest, and how many elements sequences and maps have in all.
+//!
+//! The formats bound neither, or only one of them. A recursive type can be as deep as its bytes are many, or deeper
+//! (`struct Chain(Option<Box<Chain>>)` takes no byte per level in JSON), and the stack overflows; a sequence of values
+//! that take no bytes can be of any length.
+//!
+//! Everything is passed on as it is, in [`Bounded`] again where something is within.
+
+use std::{cell::Cell, fmt};
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+
+use super::MAX_DEPTH;
+
+/// What is left of the bounds.
+#[derive(Clone, Copy)]
+struct Bounds<'b> {
+    depth: u8,
+    elements: &'b Cell<usize>,
+}
+
+impl Bounds<'_> {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        let depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or_else(|| E::custom("nested too deep"))?;
+        Ok(Self { depth, ..self })
+    }
+
+    fn count_element<E: Error>(self) -> Result<(), E> {
+        let left = self
+            .elements
+            .get()
+            .checked_sub(1)
+            .ok_or_else(|| E::custom("too many elements"))?;
+        self.elements.set(left);
+        Ok(())
+    }
+}
+
+/// Passes everything on to `inner`, with the bounds.
+pub(super) struct Bounded<'b, T> {
+    inner: T,
+    bounds: Bounds<'b>,
+    /// Whether the number of what is within comes from the bytes, and not from the type.
+    counted: bool,
+}
+
+impl Bounded<'_, ()> {
+    /// Reads a value in which all sequences and maps together have at most so many elements.
+    pub(super) fn read<'de, D: Deserializer<'de>, S: DeserializeSeed<'de>>(
+        elements: usize,
+        deserializer: D,
+        seed: S,
+    ) -> Result<S::Value, D::Error> {
+        let elements = Cell::new(elements);
+        // One more than is written: here the name of a variant is something within, too.
+        let bounds = Bounds {
+            depth: MAX_DEPTH + 1,
+            elements: &elements,
+        };
+        seed.deserialize(Bounded {
+            inner: deserializer,
+            bounds,
+            counted: false,
+        })
+    }
+}
+
+impl<'b, T> Bounded<'b, T> {
+    fn with<U>(&self, inner: U) -> Bounded<'b, U> {
+        Bounded {
+            inner,
+            bounds: self.bounds,
+            counted: self.counted,
+        }
+    }
+
+    fn fixed<U>(&self, inner: U) -> Bounded<'b, U> {
+        Bounded {
+            inner,
+            bounds: self.bounds,
+            counted: false,
+        }
+    }
+
+    fn counted<U>(&self, inner: U) -> Bounded<'b, U> {
+        Bounded {
+            inner,
+            bounds: self.bounds,
+            counted: true,
+        }
+    }
+
+    fn deeper<U, E: Error>(&self, inner: U) -> Result<Bounded<'b, U>, E> {
+        Ok(Bounded {
+            inner,
+            bounds: self.bounds.deeper()?,
+            counted: false,
+        })
+    }
+}
+
+macro_rules! plain {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+            let visitor = self.fixed(visitor);
+            self.inner.$method(visitor)
+        }
+    )*};
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
+    type Error = D::Error;
+
+    plain! {
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 deserialize_u8
+        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64
+        deserialize_char deserialize_str deserialize_bytes deserialize_option deserialize_unit deserialize_identifier
+        deserialize_ignored_any
+    }
+
+    // The owned forms too are asked for as borrowed ones: bincode reserves memory for an owned one before it looks
+    // whether there are as many bytes. Who takes a `String` takes a `&str`.
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        let visitor = self.counted(visitor);
+        self.inner.deserialize_any(visitor)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        let visitor = self.counted(visitor);
+        self.inner.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        let visitor = self.counted(visitor);
+        self.inner.deserialize_map(visitor)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.deserialize_unit_struct(name, visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.deserialize_newtype_struct(name, visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.deserialize_tuple(len, visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.deserialize_tuple_struct(name, len, visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.deserialize_struct(name, fields, visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.deserialize_enum(name, variants, visitor)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+macro_rules! leaves {
+    ($($method:ident($value:ty))*) => {$(
+        fn $method<E: Error>(self, value: $value) -> Result<V::Value, E> {
+            self.inner.$method(value)
+        }
+    )*};
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    leaves! {
+        visit_bool(bool) visit_i8(i8) visit_i16(i16) visit_i32(i32) visit_i64(i64) visit_i128(i128) visit_u8(u8)
+        visit_u16(u16) visit_u32(u32) visit_u64(u64) visit_u128(u128) visit_f32(f32) visit_f64(f64) visit_char(char)
+        visit_str(&str) visit_borrowed_str(&'de str) visit_string(String) visit_bytes(&[u8])
+        visit_borrowed_bytes(&'de [u8]) visit_byte_buf(Vec<u8>)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_none()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        let deserializer = self.deeper(deserializer)?;
+        self.inner.visit_some(deserializer)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<V::Value, D::Error> {
+        let deserializer = self.deeper(deserializer)?;
+        self.inner.visit_newtype_struct(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        let access = self.with(access);
+        self.inner.visit_seq(access)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        let access = self.with(access);
+        self.inner.visit_map(access)
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        let access = self.with(access);
+        self.inner.visit_enum(access)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Bounded<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
+        let deserializer = self.fixed(deserializer);
+        self.inner.deserialize(deserializer)
+    }
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
+    type Error = A::Error;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        if self.counted {
+            self.bounds.count_element()?;
+        }
+        let seed = self.deeper(seed)?;
+        self.inner.next_element_seed(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        if self.counted {
+            self.bounds.count_element()?;
+        }
+        let seed = self.deeper(seed)?;
+        self.inner.next_key_seed(seed)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        let seed = self.deeper(seed)?;
+        self.inner.next_value_seed(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, 'b, A: EnumAccess<'de>> EnumAccess<'de> for Bounded<'b, A> {
+    type Error = A::Error;
+    type Variant = Bounded<'b, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self::Variant), A::Error> {
+        let seed = self.deeper(seed)?;
+        let bounds = self.bounds;
+        let (value, variant) = self.inner.variant_seed(seed)?;
+        Ok((
+            value,
+            Bounded {
+                inner: variant,
+                bounds,
+                counted: false,
+            },
+        ))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Bounded<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
+        let seed = self.deeper(seed)?;
+        self.inner.newtype_variant_seed(seed)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.tuple_variant(len, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.struct_variant(fields, visitor)
+    }
+}
