@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cache_core::{CacheConfig, CacheError, CacheManager};
+use cache_core::{CacheConfig, CacheError, CacheManager, Json};
 
 use crate::{
     error::Error,
@@ -18,7 +18,7 @@ type Catalog = Arc<Vec<StoreCategory>>;
 /// If a setting cannot be.
 pub(crate) fn configure(place: CacheConfig) -> Result<CacheManager, CacheError> {
     // As JSON, a catalog in Redis is the very answer that the service gives: `redis-cli get` shows it.
-    let catalog = place.clone().value_type::<Catalog>();
+    let catalog = place.clone().codec(Json).value_type::<Catalog>();
     CacheManager::builder()
         .defaults(place.clone())
         .cache("store-products-catalog", catalog.clone())

@@ -86,12 +86,6 @@ impl Store {
             postgres: matches!(database, Database::Postgres(_)),
             _keep_alive: keep_alive,
         };
-        if matches!(database, Database::File(_)) {
-            // Readers then go on while an order is being written.
-            sqlx::query("pragma journal_mode = wal")
-                .execute(&store.pool)
-                .await?;
-        }
         store.seed().await?;
         Ok(store)
     }
