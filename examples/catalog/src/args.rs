@@ -1,6 +1,8 @@
 //! The command line.
 
-use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser, value_parser};
 
 use crate::store::Database;
 
@@ -30,6 +32,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL|dev")]
     pub(crate) redis: Option<String>,
 
+    /// How long an answer waits for Redis before it is computed without it, in milliseconds
+    #[arg(long, value_name = "MILLISECONDS", default_value = "100", value_parser = value_parser!(u64).range(1..=60_000))]
+    redis_budget: u64,
+
     /// Lets whoever sends `authorization: Bearer TOKEN` clear caches, and nobody else. Without it everybody may, but
     /// only if the service listens on a loopback address
     #[arg(long, value_name = "TOKEN", value_parser = NonEmptyStringValueParser::new())]
@@ -57,6 +63,10 @@ pub(crate) enum Caching {
 }
 
 impl Args {
+    pub(crate) const fn redis_budget(&self) -> Duration {
+        Duration::from_millis(self.redis_budget)
+    }
+
     /// Brings `--backend` and `--redis` together.
     ///
     /// # Errors

@@ -32,6 +32,9 @@ use crate::{admin::Admin, args::Args, args::Caching, routes::App, service::Shop,
 /// How long requests that are under way may take once the service is told to end.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long a store or an invalidation in Redis may take at least. Nobody waits for a store.
+const STORE_BUDGET: Duration = Duration::from_secs(1);
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
@@ -60,7 +63,7 @@ async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
     let asked_to_end = asked_to_end()?;
 
     // The server ends when this function does: after the caches, which are shut down below.
-    let (place, _redis) = place_of_the_caches(caching)?;
+    let (place, _redis) = place_of_the_caches(caching, args.redis_budget())?;
     let caches = caches::configure(place)?;
     // From here on the attributes in `service.rs` use these caches.
     caches.install()?;
@@ -100,18 +103,23 @@ async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
 /// Where the caches are, and the Redis that was started for them.
 fn place_of_the_caches(
     caching: Caching,
+    budget: Duration,
 ) -> Result<(CacheConfig, Option<RedisServer>), Box<dyn Error>> {
+    let in_redis = |url: &str| {
+        RedisBackend::builder(url)
+            .read_budget(budget)
+            .store_budget(budget.max(STORE_BUDGET))
+            .build()
+            .map(CacheConfig::on)
+    };
     Ok(match caching {
         Caching::Off => (CacheConfig::disabled(), None),
         Caching::Memory => (CacheConfig::memory(), None),
-        Caching::Redis(url) => (CacheConfig::on(RedisBackend::open(&url)?), None),
+        Caching::Redis(url) => (in_redis(&url)?, None),
         Caching::DevRedis => {
             let server = RedisServer::start()?;
             announce(&format!("redis on {}", server.url()));
-            (
-                CacheConfig::on(RedisBackend::open(&server.url())?),
-                Some(server),
-            )
+            (in_redis(&server.url())?, Some(server))
         }
     })
 }

@@ -107,6 +107,10 @@ fn mistakes_on_the_command_line_are_named() {
             &["--admin-token", ""],
             "a value is required for '--admin-token <TOKEN>'",
         ),
+        (
+            &["--redis", "dev", "--redis-budget", "0"],
+            "invalid value '0' for '--redis-budget <MILLISECONDS>'",
+        ),
         (&["--nonsense"], "unexpected argument '--nonsense'"),
     ] {
         let output = run(arguments);

@@ -9,7 +9,10 @@ use std::{
 use cache_redis::dev::RedisServer;
 use redis::{Client, Connection, RedisResult};
 
-use crate::running::{PATIENCE, Service};
+use crate::{
+    postgres,
+    running::{PATIENCE, Service},
+};
 
 const CATALOG_KEY: &str = "cache:store-products-catalog:default-cache-key";
 
@@ -34,7 +37,22 @@ fn soon(what: &str, mut happened: impl FnMut() -> bool) {
 
 #[test]
 fn the_demonstration() {
-    let service = Service::start(&["--redis", "dev"]);
+    demonstrate(&Service::start(&["--redis", "dev"]));
+}
+
+#[test]
+fn the_demonstration_on_postgresql() {
+    let database = postgres::new_database();
+    demonstrate(&Service::start(&[
+        "--redis",
+        "dev",
+        "--database",
+        &database,
+    ]));
+}
+
+/// The steps that the README shows, one after another.
+fn demonstrate(service: &Service) {
     let url = service
         .announced("redis on ")
         .expect("the address of its Redis");

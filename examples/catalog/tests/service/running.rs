@@ -79,6 +79,10 @@ impl Service {
         if !arguments.contains(&"--listen") {
             arguments.extend(["--listen", "127.0.0.1:0"]);
         }
+        if arguments.contains(&"--redis") {
+            // On a busy machine Redis may not answer within a tenth of a second: the answer would be right, but no hit.
+            arguments.extend(["--redis-budget", "5000"]);
+        }
         let mut child = Command::new(env!("CARGO_BIN_EXE_catalog"))
             .args(arguments)
             .stdin(Stdio::null())
