@@ -20,15 +20,21 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{codec::ValueForm, flight::SharedError};
 
 /// How to see the value in what a function returned, and how to return a value that was not computed.
-pub trait Outcome<R>: Copy {
+///
+/// What is returned is an associated type and no parameter. Whether a future is `Send` is decided with every lifetime in
+/// it taken for another one, those in `Box<dyn Error>` too: then a parameter would no longer match the type it came from.
+pub trait Outcome: Copy {
+    /// What the function returns.
+    type Returned;
+
     /// The value: `T` of `Result<T, E>`, else the return type itself.
     type Value;
 
     /// The value, if the function succeeded.
-    fn value(returned: &R) -> Option<&Self::Value>;
+    fn value(returned: &Self::Returned) -> Option<&Self::Value>;
 
     /// The function's result that holds this value.
-    fn success(value: Self::Value) -> R;
+    fn success(value: Self::Value) -> Self::Returned;
 }
 
 /// The function returns a `Result`.
@@ -37,7 +43,8 @@ pub struct IsResult<T, E>(PhantomData<fn() -> (T, E)>);
 /// The function returns a plain value.
 pub struct IsPlain<R>(PhantomData<fn() -> R>);
 
-impl<T, E> Outcome<Result<T, E>> for IsResult<T, E> {
+impl<T, E> Outcome for IsResult<T, E> {
+    type Returned = Result<T, E>;
     type Value = T;
 
     fn value(returned: &Result<T, E>) -> Option<&T> {
@@ -49,7 +56,8 @@ impl<T, E> Outcome<Result<T, E>> for IsResult<T, E> {
     }
 }
 
-impl<R> Outcome<R> for IsPlain<R> {
+impl<R> Outcome for IsPlain<R> {
+    type Returned = R;
     type Value = R;
 
     fn value(returned: &R) -> Option<&R> {
@@ -101,7 +109,8 @@ impl<R> Clone for IsPlain<R> {
 
 impl<R> Copy for IsPlain<R> {}
 
-/// A question about a type, to be asked with two borrows: `(&&Probe::<T>::NEW).question()`.
+/// A question about a type, to be asked with two borrows: `(&&Probe::<T>::NEW).cache_question()`. The names are ones that no
+/// blanket trait of a user is likely to have.
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
 impl<T> Probe<T> {
@@ -116,74 +125,74 @@ pub struct NoErrorProbe<R>(PhantomData<fn() -> R>);
 
 pub trait OutcomeOfResult {
     type Outcome;
-    fn outcome(&self) -> Self::Outcome;
+    fn cache_outcome(&self) -> Self::Outcome;
 }
 
 impl<T, E> OutcomeOfResult for &Probe<Result<T, E>> {
     type Outcome = IsResult<T, E>;
-    fn outcome(&self) -> Self::Outcome {
+    fn cache_outcome(&self) -> Self::Outcome {
         IsResult::NEW
     }
 }
 
 pub trait OutcomeOfPlain {
     type Outcome;
-    fn outcome(&self) -> Self::Outcome;
+    fn cache_outcome(&self) -> Self::Outcome;
 }
 
 impl<R> OutcomeOfPlain for Probe<R> {
     type Outcome = IsPlain<R>;
-    fn outcome(&self) -> Self::Outcome {
+    fn cache_outcome(&self) -> Self::Outcome {
         IsPlain::NEW
     }
 }
 
 pub trait FormOfSerde<V> {
-    fn form(&self) -> Option<ValueForm<V>>;
+    fn cache_form(&self) -> Option<ValueForm<V>>;
 }
 
 impl<V: Serialize + DeserializeOwned + 'static> FormOfSerde<V> for &Probe<V> {
-    fn form(&self) -> Option<ValueForm<V>> {
+    fn cache_form(&self) -> Option<ValueForm<V>> {
         Some(ValueForm::of())
     }
 }
 
 pub trait FormOfAny<V> {
-    fn form(&self) -> Option<ValueForm<V>>;
+    fn cache_form(&self) -> Option<ValueForm<V>>;
 }
 
 impl<V> FormOfAny<V> for Probe<V> {
-    fn form(&self) -> Option<ValueForm<V>> {
+    fn cache_form(&self) -> Option<ValueForm<V>> {
         None
     }
 }
 
 pub trait NoneOfOption<V> {
-    fn is_none(&self) -> fn(&V) -> bool;
+    fn cache_is_none(&self) -> fn(&V) -> bool;
 }
 
 impl<T> NoneOfOption<Option<T>> for &Probe<Option<T>> {
-    fn is_none(&self) -> fn(&Option<T>) -> bool {
+    fn cache_is_none(&self) -> fn(&Option<T>) -> bool {
         Option::is_none
     }
 }
 
 pub trait NoneOfAny<V> {
-    fn is_none(&self) -> fn(&V) -> bool;
+    fn cache_is_none(&self) -> fn(&V) -> bool;
 }
 
 impl<V> NoneOfAny<V> for Probe<V> {
-    fn is_none(&self) -> fn(&V) -> bool {
+    fn cache_is_none(&self) -> fn(&V) -> bool {
         |_| false
     }
 }
 
 pub trait ShareClone<R> {
-    fn share(&self) -> Option<ShareError<R>>;
+    fn cache_share(&self) -> Option<ShareError<R>>;
 }
 
 impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorProbe<T, E> {
-    fn share(&self) -> Option<ShareError<Result<T, E>>> {
+    fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         Some(ShareError {
             take: |returned| {
                 returned
@@ -197,17 +206,17 @@ impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorPro
 }
 
 pub trait ShareAny<R> {
-    fn share(&self) -> Option<ShareError<R>>;
+    fn cache_share(&self) -> Option<ShareError<R>>;
 }
 
 impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {
-    fn share(&self) -> Option<ShareError<Result<T, E>>> {
+    fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         None
     }
 }
 
 impl<R> ShareAny<R> for NoErrorProbe<R> {
-    fn share(&self) -> Option<ShareError<R>> {
+    fn cache_share(&self) -> Option<ShareError<R>> {
         None
     }
 }
@@ -248,13 +257,13 @@ impl<V> Clone for ValueTraits<V> {
 impl<V> Copy for ValueTraits<V> {}
 
 /// All that was found out about a return type.
-pub struct Returns<R, O: Outcome<R>> {
+pub struct Returns<R, O: Outcome<Returned = R>> {
     pub(crate) value: ValueTraits<O::Value>,
     pub(crate) share: Option<ShareError<R>>,
     outcome: PhantomData<fn() -> O>,
 }
 
-impl<R, O: Outcome<R>> Returns<R, O> {
+impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     pub fn new(
         _outcome: O,
         form: Option<ValueForm<O::Value>>,
@@ -262,6 +271,11 @@ impl<R, O: Outcome<R>> Returns<R, O> {
         share: Option<ShareError<R>>,
     ) -> Self {
         Self::with(ValueTraits { form, is_none }, share)
+    }
+
+    /// For values that are only looked at.
+    pub fn unstored(outcome: O) -> Self {
+        Self::new(outcome, None, |_| false, None)
     }
 
     pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {
@@ -279,13 +293,13 @@ impl<R, O: Outcome<R>> Returns<R, O> {
     }
 }
 
-impl<R, O: Outcome<R>> Clone for Returns<R, O> {
+impl<R, O: Outcome<Returned = R>> Clone for Returns<R, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R, O: Outcome<R>> Copy for Returns<R, O> {}
+impl<R, O: Outcome<Returned = R>> Copy for Returns<R, O> {}
 
 /// What stands in the name of a type that could not be named where functions register themselves.
 pub const HIDDEN: &str = "__cache_hidden";
