@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+pub mod stress;
+
 use cache_core::{CacheConfig, CacheManager, testing::TestClock};
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::aio::MultiplexedConnection;
