@@ -53,18 +53,21 @@ fn server() -> RedisServer {
 }
 
 fn show(what: &str, seed: u64, report: &Report, began: Instant) {
-    println!(
-        "{what}, seed {seed}, {:.1?}: {report}",
-        began.elapsed()
-    );
+    println!("{what}, seed {seed}, {:.1?}: {report}", began.elapsed());
 }
 
 /// What is asked of the framework; and that the run was one.
 fn assert_true(report: &Report, plan: Plan) {
     let seed = plan.seed;
     assert_eq!(report.stale, 0, "stale answers, STRESS_SEED={seed}");
-    assert_eq!(report.foreign, 0, "answers of another row, STRESS_SEED={seed}");
-    assert_eq!(report.left_behind, 0, "rows left behind, STRESS_SEED={seed}");
+    assert_eq!(
+        report.foreign, 0,
+        "answers of another row, STRESS_SEED={seed}"
+    );
+    assert_eq!(
+        report.left_behind, 0,
+        "rows left behind, STRESS_SEED={seed}"
+    );
     assert_eq!(report.not_acknowledged, 0, "the backend answers");
     assert_happened(report, plan.calls);
 }
@@ -89,7 +92,10 @@ async fn in_memory_nothing_is_stale() {
     show("in memory", plan.seed, &report, began);
     assert_true(&report, plan);
     let stats = keeper.stats();
-    assert!(stats.evictions > 0 && stats.coalesced > 0 && stats.stores_refused > 0, "{stats:?}");
+    assert!(
+        stats.evictions > 0 && stats.coalesced > 0 && stats.stores_refused > 0,
+        "{stats:?}"
+    );
 }
 
 /// Two managers with a backend each are to Redis what two processes are.
@@ -134,8 +140,14 @@ async fn between_processes_nothing_is_stale() {
     saboteur.stop().await;
     show("between processes", seed, &report, began);
     assert_eq!(report.stale, 0, "stale answers, STRESS_SEED={seed}");
-    assert_eq!(report.foreign, 0, "answers of another row, STRESS_SEED={seed}");
-    assert_eq!(report.left_behind, 0, "rows left behind, STRESS_SEED={seed}");
+    assert_eq!(
+        report.foreign, 0,
+        "answers of another row, STRESS_SEED={seed}"
+    );
+    assert_eq!(
+        report.left_behind, 0,
+        "rows left behind, STRESS_SEED={seed}"
+    );
     assert_eq!(report.not_acknowledged, 0, "the backend answers");
     assert_happened(&report, 50_000);
 }
@@ -184,7 +196,10 @@ async fn processes(server: &RedisServer, seed: u64, calls: u64, fence: &'static 
     let reader = Annotated::new(CacheConfig::on(redis(server)), KEYS);
     report.left_behind = 0;
     for key in 0..KEYS {
-        let truth = Ok(Row { key, version: database.version(key).await });
+        let truth = Ok(Row {
+            key,
+            version: database.version(key).await,
+        });
         let read = reader.read(key, Look::ByHand, async { truth }).await;
         report.left_behind += u64::from(read != Some(truth));
     }
@@ -196,7 +211,10 @@ async fn without_the_fence(backend: impl CacheBackend + Clone, calls: u64) -> (u
     let plan = plan(0xBAD, calls, Way::ONE_ENTRY, false);
     let one = Annotated::new(CacheConfig::on(Unfenced(backend.clone())), KEYS);
     let other = one.other(CacheConfig::on(Unfenced(backend)));
-    (plan.seed, run(plan, &InProcess::new(KEYS), &[one, other]).await)
+    (
+        plan.seed,
+        run(plan, &InProcess::new(KEYS), &[one, other]).await,
+    )
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -230,7 +248,12 @@ async fn get_with_and_invalidate_give_stale_answers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn get_insert_and_invalidate_give_stale_answers() {
-    naive("moka get, insert, invalidate", naive::GetInsert::new(), 50_000).await;
+    naive(
+        "moka get, insert, invalidate",
+        naive::GetInsert::new(),
+        50_000,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
