@@ -16,10 +16,7 @@ pub use crate::{
     name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
-    value::{
-        FormOfAny, FormOfSerde, HIDDEN, NoneOfAny, NoneOfOption, Outcome, OutcomeOfPlain,
-        OutcomeOfResult, Probe, Returns, ShareAny, ShareClone, ValueType, value_type,
-    },
+    value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
     cache::{CacheInner, Interrupted, Keep, PutKey, Target},
@@ -27,23 +24,40 @@ use crate::{
     manager::CacheManager,
 };
 
+/// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
+/// a user who forbids it would be told.
+pub mod questions {
+    pub use crate::value::{
+        FormOfAny, FormOfSerde, NoneOfAny, NoneOfOption, OutcomeOfPlain, OutcomeOfResult, ShareAny,
+        ShareClone,
+    };
+}
+
 /// Finds out about a return type what its name does not say.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __returns {
     ($returned:ty) => {{
-        #[allow(unused_imports)]
-        use $crate::__private::{
-            FormOfAny as _, FormOfSerde as _, NoneOfAny as _, NoneOfOption as _,
-            OutcomeOfPlain as _, OutcomeOfResult as _, ShareAny as _, ShareClone as _,
-        };
-        let outcome = (&&$crate::__private::Probe::<$returned>::NEW).outcome();
+        use $crate::__private::questions::*;
+        let outcome = (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
         $crate::__private::Returns::<$returned, _>::new(
             outcome,
-            (&&value).form(),
-            (&&value).is_none(),
-            (&&error).share(),
+            (&&value).cache_form(),
+            (&&value).cache_is_none(),
+            (&&error).cache_share(),
+        )
+    }};
+}
+
+/// The same for a function whose value is only looked at: it may be one that could not be stored, a reference, say.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __outcome {
+    ($returned:ty) => {{
+        use $crate::__private::questions::*;
+        $crate::__private::Returns::<$returned, _>::unstored(
+            (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome(),
         )
     }};
 }
@@ -53,19 +67,16 @@ macro_rules! __returns {
 #[macro_export]
 macro_rules! __value_type {
     ($returned:ty) => {{
-        #[allow(unused_imports)]
-        use $crate::__private::{
-            FormOfAny as _, FormOfSerde as _, OutcomeOfPlain as _, OutcomeOfResult as _,
-        };
+        use $crate::__private::questions::*;
         let value = (&&$crate::__private::Probe::<$returned>::NEW)
-            .outcome()
+            .cache_outcome()
             .value_probe();
-        let serializable = (&&value).form().is_some();
+        let serializable = (&&value).cache_form().is_some();
         $crate::__private::value_type(value, serializable)
     }};
 }
 
-pub use crate::{__returns as returns, __value_type as value_type};
+pub use crate::{__outcome as outcome, __returns as returns, __value_type as value_type};
 
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
@@ -265,6 +276,16 @@ where
         let _ = cache.invalidate(target).await;
     }
     returned
+}
+
+/// `outcome!` for a return type without a name.
+pub fn plain<R>() -> Returns<R, IsPlain<R>> {
+    Returns::unstored(IsPlain::NEW)
+}
+
+/// The same for `Result<impl Trait, E>`.
+pub fn fallible<T, E>() -> Returns<Result<T, E>, IsResult<T, E>> {
+    Returns::unstored(IsResult::NEW)
 }
 
 /// `store_if` and `invalidate_if` where they are not written.

@@ -352,6 +352,7 @@ impl EffectiveConfig {
             return wrong("a `max_capacity` of 0 keeps nothing: write `CacheConfig::disabled()` to switch the cache off".into());
         }
         if self.prefix.is_empty()
+            || self.prefix == "cs"
             || self.prefix.starts_with("cs:")
             || self.prefix.chars().any(char::is_control)
         {

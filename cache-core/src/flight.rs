@@ -56,13 +56,16 @@ pub(crate) type SharedError = Arc<dyn Any + Send + Sync>;
 const SHARDS: usize = 64;
 
 pub(crate) struct Flights {
-    shards: Box<[Mutex<HashMap<Box<str>, Slot>>]>,
+    shards: Box<[Mutex<Shard>]>,
     hasher: RandomState,
     epoch: AtomicU64,
     /// Invalidations and puts, of any key.
     changes: AtomicU64,
     next_slot: AtomicU64,
 }
+
+/// The keys of one part of the table that somebody is busy with.
+type Shard = HashMap<Box<str>, Slot>;
 
 struct Slot {
     id: u64,
@@ -183,12 +186,12 @@ impl Flights {
         }
     }
 
-    fn shard(&self, key: &str) -> MutexGuard<'_, HashMap<Box<str>, Slot>> {
+    fn shard(&self, key: &str) -> MutexGuard<'_, Shard> {
         let hash = self.hasher.hash_one(key);
         lock(&self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)])
     }
 
-    fn slot<'a>(&self, shard: &'a mut HashMap<Box<str>, Slot>, key: &str) -> &'a mut Slot {
+    fn slot<'a>(&self, shard: &'a mut Shard, key: &str) -> &'a mut Slot {
         if !shard.contains_key(key) {
             let id = self.next_slot.fetch_add(1, Ordering::Relaxed);
             shard.insert(

@@ -101,7 +101,8 @@ impl<R> Clone for IsPlain<R> {
 
 impl<R> Copy for IsPlain<R> {}
 
-/// A question about a type, to be asked with two borrows: `(&&Probe::<T>::NEW).question()`.
+/// A question about a type, to be asked with two borrows: `(&&Probe::<T>::NEW).cache_question()`. The names are ones that no
+/// blanket trait of a user is likely to have.
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
 impl<T> Probe<T> {
@@ -116,74 +117,74 @@ pub struct NoErrorProbe<R>(PhantomData<fn() -> R>);
 
 pub trait OutcomeOfResult {
     type Outcome;
-    fn outcome(&self) -> Self::Outcome;
+    fn cache_outcome(&self) -> Self::Outcome;
 }
 
 impl<T, E> OutcomeOfResult for &Probe<Result<T, E>> {
     type Outcome = IsResult<T, E>;
-    fn outcome(&self) -> Self::Outcome {
+    fn cache_outcome(&self) -> Self::Outcome {
         IsResult::NEW
     }
 }
 
 pub trait OutcomeOfPlain {
     type Outcome;
-    fn outcome(&self) -> Self::Outcome;
+    fn cache_outcome(&self) -> Self::Outcome;
 }
 
 impl<R> OutcomeOfPlain for Probe<R> {
     type Outcome = IsPlain<R>;
-    fn outcome(&self) -> Self::Outcome {
+    fn cache_outcome(&self) -> Self::Outcome {
         IsPlain::NEW
     }
 }
 
 pub trait FormOfSerde<V> {
-    fn form(&self) -> Option<ValueForm<V>>;
+    fn cache_form(&self) -> Option<ValueForm<V>>;
 }
 
 impl<V: Serialize + DeserializeOwned + 'static> FormOfSerde<V> for &Probe<V> {
-    fn form(&self) -> Option<ValueForm<V>> {
+    fn cache_form(&self) -> Option<ValueForm<V>> {
         Some(ValueForm::of())
     }
 }
 
 pub trait FormOfAny<V> {
-    fn form(&self) -> Option<ValueForm<V>>;
+    fn cache_form(&self) -> Option<ValueForm<V>>;
 }
 
 impl<V> FormOfAny<V> for Probe<V> {
-    fn form(&self) -> Option<ValueForm<V>> {
+    fn cache_form(&self) -> Option<ValueForm<V>> {
         None
     }
 }
 
 pub trait NoneOfOption<V> {
-    fn is_none(&self) -> fn(&V) -> bool;
+    fn cache_is_none(&self) -> fn(&V) -> bool;
 }
 
 impl<T> NoneOfOption<Option<T>> for &Probe<Option<T>> {
-    fn is_none(&self) -> fn(&Option<T>) -> bool {
+    fn cache_is_none(&self) -> fn(&Option<T>) -> bool {
         Option::is_none
     }
 }
 
 pub trait NoneOfAny<V> {
-    fn is_none(&self) -> fn(&V) -> bool;
+    fn cache_is_none(&self) -> fn(&V) -> bool;
 }
 
 impl<V> NoneOfAny<V> for Probe<V> {
-    fn is_none(&self) -> fn(&V) -> bool {
+    fn cache_is_none(&self) -> fn(&V) -> bool {
         |_| false
     }
 }
 
 pub trait ShareClone<R> {
-    fn share(&self) -> Option<ShareError<R>>;
+    fn cache_share(&self) -> Option<ShareError<R>>;
 }
 
 impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorProbe<T, E> {
-    fn share(&self) -> Option<ShareError<Result<T, E>>> {
+    fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         Some(ShareError {
             take: |returned| {
                 returned
@@ -197,17 +198,17 @@ impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorPro
 }
 
 pub trait ShareAny<R> {
-    fn share(&self) -> Option<ShareError<R>>;
+    fn cache_share(&self) -> Option<ShareError<R>>;
 }
 
 impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {
-    fn share(&self) -> Option<ShareError<Result<T, E>>> {
+    fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         None
     }
 }
 
 impl<R> ShareAny<R> for NoErrorProbe<R> {
-    fn share(&self) -> Option<ShareError<R>> {
+    fn cache_share(&self) -> Option<ShareError<R>> {
         None
     }
 }
@@ -262,6 +263,11 @@ impl<R, O: Outcome<R>> Returns<R, O> {
         share: Option<ShareError<R>>,
     ) -> Self {
         Self::with(ValueTraits { form, is_none }, share)
+    }
+
+    /// For values that are only looked at.
+    pub fn unstored(outcome: O) -> Self {
+        Self::new(outcome, None, |_| false, None)
     }
 
     pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {

@@ -7,7 +7,7 @@ use syn::{Expr, GenericArgument, PathArguments, Type, TypeParamBound};
 use crate::{
     args::{Args, Kind, OPTIONS, When},
     fallback::Errors,
-    function::{Body, Function, Param, find, first_type, key_params, last_segment},
+    function::{Body, Function, Param, find, first_type, is_result, key_params, last_segment},
 };
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
@@ -177,13 +177,14 @@ fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
         errors.at(&function.sig.ident, nothing);
         return;
     };
-    let value = match last_segment(output) {
-        Some(segment) if segment.ident.to_string().ends_with("Result") => match first_type(segment)
-        {
-            Some(value) => value,
-            None => return,
-        },
-        _ => output,
+    let value = if is_result(output) {
+        // An alias may hide its value; then the compiler has to say what is wrong with it.
+        let Some(value) = last_segment(output).and_then(first_type) else {
+            return;
+        };
+        value
+    } else {
+        output
     };
     if let Some(ty) = opaque(value) {
         if function.form().is_some() || !is_future(ty) {

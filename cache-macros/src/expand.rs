@@ -3,12 +3,12 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Expr, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
+use syn::{Expr, Pat, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
 
 use crate::{
     args::{Args, CacheRef, Kind, Time, When},
-    check::{opaque, patterns_in_key, when},
-    function::{Body, Form, Function, Mark, Param, key_params, last_segment},
+    check::{opaque, patterns_in_key, store, when},
+    function::{Body, Form, Function, Mark, Param, is_array, is_result, key_params},
     types::Naming,
 };
 
@@ -58,8 +58,14 @@ pub(crate) fn expand(
     for param in &patterns {
         let name = format_ident!("arg_{}", param.index, span = hygienic(param.pat.span()));
         let pat = &param.pat;
-        if !matches!(pat, syn::Pat::Wild(_)) {
-            unpack.extend(quote_spanned!(hygienic(pat.span())=> let #pat = #name;));
+        let span = hygienic(pat.span());
+        match pat {
+            Pat::Wild(_) => {}
+            // By way of a call, since a plain `let _unused = …` is one that lints call useless.
+            Pat::Ident(_) => {
+                unpack.extend(quote_spanned!(span=> let #pat = ::core::convert::identity(#name);))
+            }
+            _ => unpack.extend(quote_spanned!(span=> let #pat = #name;)),
         }
         function.rename_input(param.index, &name);
     }
@@ -225,8 +231,8 @@ impl Expansion<'_> {
 
     /// The module that names the types of this layer.
     fn types(&self, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let mut naming = Naming::new(&self.function.sig, self.krate, *span);
+        let span = &self.span;
+        let mut naming = Naming::new(&self.function.sig, *span);
         let none = quote_spanned!(*span=> ::core::option::Option::None);
         let value = match self
             .function
@@ -234,18 +240,20 @@ impl Expansion<'_> {
             .filter(|_| layer.kind.stores())
             .and_then(|ty| naming.name(ty))
         {
-            Some(ty) => quote_spanned!(*span=> #private::value_type!(#ty)),
+            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty)),
             None => none.clone(),
         };
         let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
-            Some(ty) => quote_spanned!(*span=> #private::KeyPart::of::<#ty>()),
-            None => quote_spanned!(*span=> #private::KeyPart::unknown()),
+            Some(ty) => quote_spanned!(*span=> __cache_private::KeyPart::of::<#ty>()),
+            None => quote_spanned!(*span=> __cache_private::KeyPart::unknown()),
         };
         let parts: Option<Vec<_>> = if layer.has_implicit_key() {
             Some(
                 key_params(self.params)
                     .map(|param| match param.mark {
-                        Some(Mark::Hash) => quote_spanned!(*span=> #private::KeyPart::hashed()),
+                        Some(Mark::Hash) => {
+                            quote_spanned!(*span=> __cache_private::KeyPart::hashed())
+                        }
                         _ => part(Some(&param.ty)),
                     })
                     .collect(),
@@ -268,8 +276,8 @@ impl Expansion<'_> {
             None => none,
         };
         naming.module(
-            private,
-            &quote_spanned!(*span=> #private::Types { value: #value, key: #key }),
+            self.krate,
+            &quote_spanned!(*span=> __cache_private::Types { value: #value, key: #key }),
         )
     }
 
@@ -288,21 +296,25 @@ impl Expansion<'_> {
         }
     }
 
-    /// How the return type is seen; `returns!` wants a type that can be named.
+    /// How the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
+    /// for everything.
     fn returns(&self) -> TokenStream {
         let Self { private, span, .. } = self;
+        let question = Ident::new(
+            if store(self.layers).is_some() {
+                "returns"
+            } else {
+                "outcome"
+            },
+            *span,
+        );
         match self.function.output() {
-            None => quote_spanned!(*span=> #private::returns!(())),
+            None => quote_spanned!(*span=> #private::#question!(())),
             Some(ty) if opaque(ty).is_none() && !matches!(ty, Type::Never(_)) => {
                 let ty = located(ty.to_token_stream());
-                quote_spanned!(*span=> #private::returns!(#ty))
+                quote_spanned!(*span=> #private::#question!(#ty))
             }
-            Some(ty)
-                if last_segment(ty)
-                    .is_some_and(|last| last.ident.to_string().ends_with("Result")) =>
-            {
-                quote_spanned!(*span=> #private::fallible())
-            }
+            Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
             Some(_) => quote_spanned!(*span=> #private::plain()),
         }
     }
@@ -393,7 +405,13 @@ impl Expansion<'_> {
             Some(name) => name.clone(),
             None => format_ident!("arg_{}", param.index, span = span),
         };
-        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name)?;)
+        // Serde has no arrays of generic or of great length; a slice has the same text.
+        let place = if is_array(&param.ty) {
+            quote_spanned!(span=> [..])
+        } else {
+            TokenStream::new()
+        };
+        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name #place)?;)
     }
 
     /// `let options_0 = …;`

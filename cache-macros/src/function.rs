@@ -267,6 +267,22 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
+/// Whether a type is spelt as a `Result`, of whatever crate; where it matters, the compiler decides by the type itself.
+pub(crate) fn is_result(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
+}
+
+/// Whether a type is an array or a reference to one.
+pub(crate) fn is_array(ty: &Type) -> bool {
+    match ty {
+        Type::Array(_) => true,
+        Type::Reference(reference) => is_array(&reference.elem),
+        Type::Group(group) => is_array(&group.elem),
+        Type::Paren(paren) => is_array(&paren.elem),
+        _ => false,
+    }
+}
+
 /// The first type among the arguments of a segment: the `T` of `Result<T, E>`.
 pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
@@ -339,12 +355,7 @@ pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
         Type::Reference(ty) => vec![&ty.elem],
         Type::Slice(ty) => vec![&ty.elem],
         Type::Tuple(ty) => ty.elems.iter().collect(),
-        Type::Path(ty) => ty
-            .path
-            .segments
-            .iter()
-            .flat_map(|segment| arguments(segment))
-            .collect(),
+        Type::Path(ty) => ty.path.segments.iter().flat_map(arguments).collect(),
         _ => Vec::new(),
     }
 }

@@ -32,8 +32,8 @@ const CONTAINERS: [&str; 12] = [
 
 /// Names types, and remembers which fall-backs they need.
 pub(crate) struct Naming {
-    /// Names that mean something else, or nothing, in the module: generics of the function, our own crate's path.
-    foreign: Vec<Ident>,
+    /// The generics of the function, which the module does not have.
+    generics: Vec<Ident>,
     fallbacks: Tree,
     span: Span,
 }
@@ -61,17 +61,14 @@ struct Use {
 }
 
 impl Naming {
-    pub(crate) fn new(sig: &Signature, krate: Option<&Path>, span: Span) -> Self {
+    pub(crate) fn new(sig: &Signature, span: Span) -> Self {
         let generics = sig.generics.params.iter().filter_map(|param| match param {
             GenericParam::Type(param) => Some(param.ident.clone()),
             GenericParam::Const(param) => Some(param.ident.clone()),
             GenericParam::Lifetime(_) => None,
         });
-        let krate = krate
-            .and_then(|path| path.segments.first())
-            .map(|first| first.ident.clone());
         Self {
-            foreign: generics.chain(krate).collect(),
+            generics: generics.collect(),
             fallbacks: Tree::new(),
             span,
         }
@@ -143,16 +140,10 @@ impl Naming {
             "crate" | "$crate" | "std" | "core" | "alloc" => {}
             "Self" => return None,
             "self" | "super" => {
-                // `self::X` here is `super::X` from within the module, `super::X` is `super::super::X`.
-                let up = PathSegment::from(Ident::new("super", self.span));
-                if first == "self" {
-                    *path.segments.first_mut()? = up;
-                } else {
-                    path.segments.insert(0, up);
-                }
+                self.climb(path);
             }
             name if single && PRIMITIVES.contains(&name) => {}
-            _ if self.foreign.contains(first) => return None,
+            _ if self.generics.contains(first) => return None,
             _ => {
                 let path = path
                     .segments
@@ -202,11 +193,12 @@ impl Naming {
         Some((lifetimes, types))
     }
 
-    /// The module `__cache_hidden`, whose function `types` gives `types`.
+    /// The module `__cache_hidden`, whose function `types` gives `types`, written with paths into `__private`.
     // Output:
     //     mod __cache_hidden {
+    //         use ::cache_core::__private as __cache_private;
     //         pub struct Row<A0: ?Sized = ()>(PhantomData<A0>);
-    //         pub(super) fn types() -> Types {
+    //         pub(super) fn types() -> __cache_private::Types {
     //             use ::std::prelude::rust_2024::*;
     //             {
     //                 use super::*;
@@ -214,7 +206,7 @@ impl Naming {
     //             }
     //         }
     //     }
-    pub(crate) fn module(&self, private: &TokenStream, types: &TokenStream) -> TokenStream {
+    pub(crate) fn module(&self, krate: Option<&Path>, types: &TokenStream) -> TokenStream {
         // Declared beside the prelude's glob import, an own `Result<T>` goes before the prelude's.
         let own_result = |(name, fallback): &(&String, &Fallback)| {
             *name == "Result" && matches!(fallback, Fallback::Type { types, .. } if *types != 2)
@@ -226,20 +218,53 @@ impl Naming {
         let others = others
             .into_iter()
             .map(|(_, fallback)| fallback.declare(self.span));
+        let private = self.private(krate);
         quote_spanned! {self.span=>
             mod __cache_hidden {
+                #private
                 #(#others)*
-                pub(super) fn types() -> #private::Types {
-                    #[allow(unused_imports)]
+                pub(super) fn types() -> __cache_private::Types {
                     use ::std::prelude::rust_2024::*;
                     #(#results)*
                     {
-                        #[allow(unused_imports)]
                         use super::*;
                         #types
                     }
                 }
             }
+        }
+    }
+
+    /// `__private` under a name that means the same everywhere in the module.
+    fn private(&self, krate: Option<&Path>) -> TokenStream {
+        let Some(path) = krate else {
+            return quote_spanned!(self.span=> use ::cache_core::__private as __cache_private;);
+        };
+        // In a module of its own, for what `path` begins with may be known to the user's module only, or be a crate.
+        let mut path = path.clone();
+        let relative = path
+            .segments
+            .first()
+            .is_some_and(|first| first.ident == "self" || first.ident == "super");
+        if relative && path.leading_colon.is_none() {
+            self.climb(&mut path);
+            self.climb(&mut path);
+        }
+        quote_spanned! {self.span=>
+            mod __cache_crate {
+                use super::super::*;
+                pub(super) use #path::__private;
+            }
+            use __cache_crate::__private as __cache_private;
+        }
+    }
+
+    /// Turns a path that begins with `self` or `super` into what it is called one module further in.
+    fn climb(&self, path: &mut Path) {
+        let up = PathSegment::from(Ident::new("super", self.span));
+        match path.segments.first_mut() {
+            Some(first) if first.ident == "self" => *first = up,
+            _ => path.segments.insert(0, up),
         }
     }
 }
@@ -260,7 +285,6 @@ impl Fallback {
                     .collect();
                 let name = located(name.to_token_stream());
                 quote_spanned! {span=>
-                    #[allow(dead_code, non_camel_case_types)]
                     pub struct #name<#(#lifetimes,)* #(#types: ?::core::marker::Sized = (),)*>(
                         #(::core::marker::PhantomData<&#lifetimes ()>,)*
                         #(::core::marker::PhantomData<#types>,)*
@@ -270,7 +294,7 @@ impl Fallback {
             Self::Module { name, items } => {
                 let items = items.values().map(|item| item.declare(span));
                 let name = located(name.to_token_stream());
-                quote_spanned!(span=> #[allow(non_snake_case)] pub mod #name { #(#items)* })
+                quote_spanned!(span=> pub mod #name { #(#items)* })
             }
         }
     }

@@ -51,10 +51,16 @@ impl Address {
         })?;
 
         let database = info.redis_settings().db();
+        let authority = |host: &str, port: u16| match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        };
         let label = match info.addr() {
-            ConnectionAddr::Tcp(host, port) => format!("redis://{host}:{port}/{database}"),
+            ConnectionAddr::Tcp(host, port) => {
+                format!("redis://{}/{database}", authority(host, *port))
+            }
             ConnectionAddr::TcpTls { host, port, .. } => {
-                format!("rediss://{host}:{port}/{database}")
+                format!("rediss://{}/{database}", authority(host, *port))
             }
             ConnectionAddr::Unix(path) => format!("unix://{}?db={database}", path.display()),
             _ => "redis".to_owned(),
@@ -119,6 +125,16 @@ mod tests {
         let address = parse("redis://alice:s3cret@cache.example:7000/3").unwrap();
         assert_eq!(address.to_string(), "redis://cache.example:7000/3");
         assert_eq!(format!("{address:?}"), "redis://cache.example:7000/3");
+        assert_eq!(
+            parse("redis://:s3cret@[::1]").unwrap().to_string(),
+            "redis://[::1]:6379/0"
+        );
+        assert_eq!(
+            parse("unix:///run/redis.sock?db=2&pass=s3cret")
+                .unwrap()
+                .to_string(),
+            "unix:///run/redis.sock?db=2"
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::{
 /// Arguments: the directory, the program, its arguments. Output: the process id, then a line for each signal.
 const KEEPER: &str = r#"dir=$1; shift
 mkdir -p "$dir" && cd "$dir" || exit 1
-"$@" </dev/null >/dev/null 2>&1 &
+"$@" </dev/null >redis.log 2>&1 &
 server=$!
 echo "$server"
 while read -r signal; do kill -s "$signal" "$server"; echo sent; done
@@ -97,8 +97,8 @@ impl RedisServer {
             };
             match server.run() {
                 Ok(()) => return Ok(server),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
-                Err(error) => last = Some(error),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => last = Some(error),
+                Err(error) => return Err(error),
             }
         }
         Err(last.unwrap_or_else(|| io::Error::other("redis-server could not be started")))
@@ -187,16 +187,7 @@ impl RedisServer {
                 "--unixsocket",
                 "redis.sock",
             ])
-            .args([
-                "--save",
-                "",
-                "--appendonly",
-                "no",
-                "--daemonize",
-                "no",
-                "--logfile",
-                "redis.log",
-            ])
+            .args(["--save", "", "--appendonly", "no", "--daemonize", "no"])
             .args(&self.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -230,15 +221,19 @@ impl RedisServer {
                 return Ok(());
             }
             let log = std::fs::read_to_string(self.dir.join("redis.log")).unwrap_or_default();
-            let gave_up = log.contains("Failed listening")
-                || log.contains("Fatal")
-                || log.contains("exiting");
-            if gave_up || !reply.is_empty() || Instant::now() > deadline {
+            // Somebody else answers, or has taken the port since it was found free.
+            if !reply.is_empty() || log.contains("Address already in use") {
                 self.stop();
-                let last = log.lines().last().unwrap_or("it wrote no log").to_owned();
+                return Err(io::Error::new(
+                    io::ErrorKind::AddrInUse,
+                    format!("port {} is taken", self.port),
+                ));
+            }
+            if log.contains("FATAL") || log.contains("exiting") || Instant::now() > deadline {
+                self.stop();
+                let last = log.lines().last().unwrap_or("it says nothing");
                 return Err(io::Error::other(format!(
-                    "redis-server does not run on port {}: {last}",
-                    self.port
+                    "redis-server does not run: {last}"
                 )));
             }
             thread::sleep(Duration::from_millis(2));

@@ -21,7 +21,7 @@ pub(crate) fn of_client(error: &RedisError) -> BackendError {
         }
         ErrorKind::RESP3NotSupported => BackendError::new(
             Kind::Protocol,
-            "the server does not speak RESP3, use Redis 6.2 or newer",
+            "the server does not speak RESP3, use Redis 6.0 or newer",
         ),
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => unexpected(),
         ErrorKind::Io if error.is_timeout() => {
@@ -48,6 +48,14 @@ pub(crate) fn is_out_of_memory(error: &ServerError) -> bool {
     error.code() == "OOM"
 }
 
+/// Whether the server does not know an option of the command.
+pub(crate) fn is_syntax(error: &ServerError) -> bool {
+    error.code() == "ERR"
+        && error
+            .details()
+            .is_some_and(|text| text.contains("syntax error"))
+}
+
 /// Whether the server does not know a script (any more).
 pub(crate) fn is_unknown_script(error: &ServerError) -> bool {
     error.kind() == Some(ServerErrorKind::NoScript)
@@ -71,13 +79,7 @@ fn reply(code: &str, detail: Option<&str>) -> BackendError {
             Kind::Role,
             format!("the server cannot do this now ({code})"),
         ),
-        // Two refusals have no code of their own.
-        "ERR" if detail.is_some_and(|text| text.contains("max number of clients")) => {
-            BackendError::new(
-                Kind::Capacity,
-                "the server has no connection left (maxclients)",
-            )
-        }
+        // This refusal has no code of its own.
         "ERR" if detail.is_some_and(|text| text.contains("DB index")) => {
             refused("the server has no database of the number in the url")
         }

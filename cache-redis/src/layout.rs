@@ -5,6 +5,7 @@
 //! | `<prefix>:<key text>` | an entry | as long as it was stored for |
 //! | `cs:<space>:{tag}` | the stamp shared by all entries of one slot | 24 hours |
 //! | `cs:<space>:e` | the epoch of the cache | 24 hours, and never shorter than an entry stored under it |
+//! | `cs:+:<space>` | a token that every change of the cache replaces, where a put of unknown key asked for one | 24 hours |
 //!
 //! **The space follows from the prefix, not from the name.** Stamps and epochs guard entries, and an entry is what
 //! stands under its key: two programs that use one prefix share entries and have to share what guards them, whatever
@@ -49,6 +50,13 @@ impl Keys {
 /// The key of the epoch of a cache.
 pub(crate) fn epoch_key(cache: &CacheId) -> String {
     format!("cs:{}:e", space(cache.prefix()))
+}
+
+/// The key of the token that every change of a cache replaces. No space begins with a `+`.
+///
+/// It belongs to no particular slot, so a Cluster will have to do without it.
+pub(crate) fn changes_key(cache: &CacheId) -> String {
+    format!("cs:+:{}", space(cache.prefix()))
 }
 
 /// A pattern for `SCAN` that matches every stamp of a cache and nothing else.

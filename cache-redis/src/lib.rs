@@ -34,12 +34,13 @@
 //! | `cs:<name>:e` | the token of the cache as a whole |
 //!
 //! A user of an access control list needs `~cache:*` (or the prefixes in use), `~cs:*`, and the commands `MGET`, `SET`, `UNLINK`,
-//! `GETDEL`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`.
+//! `GETDEL`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`.
 //!
 //! # Layers
 //!
-//! `backend` says what the protocol does, `scripts` what the server does atomically, `layout` under which keys, `connection`
-//! how a request gets there, `sweep` who tidies up. [`dev`] starts a server for examples and tests.
+//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
+//! keys, `reply` and `error` what comes back; `connection` is the way of every request, `slot` one connection and its
+//! life, `address` where it leads; `sweep` tidies up. [`dev`] starts a server for examples and tests.
 
 mod address;
 mod backend;
@@ -47,7 +48,10 @@ mod connection;
 pub mod dev;
 mod error;
 mod layout;
+mod reply;
 mod scripts;
+mod server;
+mod slot;
 mod sweep;
 
 pub use backend::{RedisBackend, RedisBackendBuilder};

@@ -29,12 +29,16 @@ return 1",
     )
 });
 
-/// As [`STORE`], with a fresh stamp and its life behind: it is put in force in any case, and an entry that may not be
-/// written is removed.
+/// Input: as [`STORE`], where in place of the stamp there may be another token of the cache; further the stamp and the token
+/// that every change replaces; a fresh token and its life.
+///
+/// The fresh token is put in force in any case (the second only where there is one), and an entry that may not be written
+/// is removed.
 pub(crate) static PUT: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local now = redis.call('MGET', KEYS[2], KEYS[3])
-redis.call('SET', KEYS[2], ARGV[7], 'PX', ARGV[8])
+redis.call('SET', KEYS[4], ARGV[7], 'PX', ARGV[8])
+redis.call('SET', KEYS[5], ARGV[7], 'XX', 'PX', ARGV[8])
 if now[1] ~= ARGV[1] or now[2] ~= ARGV[2] then redis.call('UNLINK', KEYS[1]) return 0 end
 if redis.call('PTTL', KEYS[3]) < tonumber(ARGV[5]) then redis.call('PEXPIRE', KEYS[3], ARGV[6]) end
 if ARGV[4] == '0' then redis.call('SET', KEYS[1], ARGV[3]) else redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4]) end

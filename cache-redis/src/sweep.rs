@@ -18,13 +18,13 @@ use std::{
 use cache_core::backend::{BackendError, CacheId, Token};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::{backend::Server, layout, scripts::SWEEP};
+use crate::{layout, reply, scripts::SWEEP, server::Server};
 
 /// How many keys are looked at in one step of the server.
 const STEP: usize = 250;
 /// How many ended epochs are remembered for a cache. Beyond that the oldest is left to its time to live.
 const REMEMBERED: usize = 512;
-/// Two sweeps of one cache begin at least that far apart, and ten times as long as a sweep takes.
+/// Between two sweeps of one cache there is at least that much time, and four times what the first of them took.
 const REST: Duration = Duration::from_secs(1);
 
 /// The sweeps under way and what they still have to look for.
@@ -68,7 +68,7 @@ impl Sweeps {
     fn done(&self, cache: &CacheId, swept: &[Token], took: Duration) {
         if let Some(work) = self.lock().get_mut(cache) {
             work.ended.retain(|token| !swept.contains(token));
-            work.not_before = Some(Instant::now() + REST.max(took * 10));
+            work.not_before = Some(Instant::now() + REST.max(took * 4));
         }
     }
 
@@ -168,10 +168,10 @@ async fn walk(running: &Running, ended: &[Token]) -> Result<u64, BackendError> {
         let (next, keys) = server.scan(cursor, &pattern).await?;
         for step in keys.chunks(STEP) {
             let step = step.iter().map(Vec::as_slice).collect::<Vec<_>>();
-            let reply = SWEEP
+            let swept = SWEEP
                 .run(&server.link, &step, &epochs, server.store_deadline())
                 .await?;
-            removed += crate::backend::count(reply)?;
+            removed += reply::count(swept)?;
         }
         drop(server);
         if next == 0 {

@@ -14,7 +14,7 @@ pub mod stress;
 
 use cache_core::{CacheConfig, CacheManager, testing::TestClock};
 use cache_redis::{RedisBackend, dev::RedisServer};
-use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
 
 tokio::task_local! {
     static WORLD: Arc<World>;
@@ -94,7 +94,6 @@ pub fn caches() -> CacheManager {
 }
 
 /// The settings for "stored where the world says", to configure a manager of a test's own.
-#[must_use]
 pub fn stored() -> CacheConfig {
     world()
         .redis
@@ -197,9 +196,18 @@ pub async fn redis() -> MultiplexedConnection {
         .as_ref()
         .expect("this world has a Redis server")
         .url();
-    let client = redis::Client::open(url).expect("the address of the server is valid");
-    client
-        .get_multiplexed_async_connection()
+    connect(&url).await
+}
+
+/// A connection to the server with that address. It is patient: no test depends on how busy the machine is.
+///
+/// # Panics
+/// If the address is none, and if the server does not answer.
+pub async fn connect(url: &str) -> MultiplexedConnection {
+    let patience = AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(60)));
+    redis::Client::open(url)
+        .expect("the address of the server is valid")
+        .get_multiplexed_async_connection_with_config(&patience)
         .await
         .expect("the server answers")
 }

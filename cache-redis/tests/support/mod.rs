@@ -2,13 +2,21 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::{
+    collections::BTreeSet,
     future::Future,
+    io::{BufRead, BufReader, Read, Write},
+    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
 use cache_core::{
     Bytes, CacheBackend,
-    backend::{BackendError, CacheId, Fence, NewEntry, Token},
+    backend::{BackendError, CacheId, Fence, FenceScope, NewEntry, Token},
 };
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
@@ -37,7 +45,17 @@ impl Fixture {
         ask(&mut self.outside, words).await
     }
 
-    /// How many keys match the pattern. For tests only: `KEYS` is what the backend must never use.
+    /// The connections to the server other than the one to look at it from outside.
+    pub(crate) async fn clients(&mut self) -> BTreeSet<u64> {
+        let own: u64 = self.ask(&["CLIENT", "ID"]).await;
+        let list: String = self.ask(&["CLIENT", "LIST"]).await;
+        let ids = list
+            .lines()
+            .filter_map(|line| line.split([' ', '=']).nth(1)?.parse().ok());
+        ids.filter(|id| *id != own).collect()
+    }
+
+    /// The keys that match the pattern. For tests only: `KEYS` is what the backend must never use.
     pub(crate) async fn keys(&mut self, pattern: &str) -> Vec<String> {
         let mut keys: Vec<String> = self.ask(&["KEYS", pattern]).await;
         keys.sort();
@@ -94,6 +112,7 @@ pub(crate) fn new_entry(value: &str, fence: Fence) -> NewEntry {
         bytes: stored_form(value, fence.epoch),
         ttl: Some(Duration::from_secs(60)),
         fence,
+        scope: FenceScope::Entry,
     }
 }
 
@@ -145,4 +164,113 @@ pub(crate) async fn failing<T: std::fmt::Debug>(
     let began = Instant::now();
     let error = call.await.expect_err("the call fails");
     (error, began.elapsed())
+}
+
+/// What a server carries out, one line for each command.
+pub(crate) struct Monitor(BufReader<TcpStream>);
+
+impl Monitor {
+    pub(crate) fn start(server: &RedisServer) -> Self {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port())).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        stream.write_all(b"MONITOR\r\n").unwrap();
+        let mut lines = BufReader::new(stream);
+        let mut ok = String::new();
+        lines.read_line(&mut ok).unwrap();
+        assert_eq!(ok, "+OK\r\n");
+        Self(lines)
+    }
+
+    /// The commands since the last time, as lists of their words, without those that scripts run.
+    pub(crate) async fn commands(&mut self, f: &mut Fixture) -> Vec<Vec<String>> {
+        let _: String = f.ask(&["ECHO", "end of what is looked at"]).await;
+        let mut commands = Vec::new();
+        loop {
+            let mut line = String::new();
+            self.0.read_line(&mut line).unwrap();
+            if line.contains("end of what is looked at") {
+                return commands;
+            }
+            let (origin, command) = line.split_once("] ").unwrap();
+            if !origin.ends_with("lua") {
+                commands.push(
+                    command
+                        .trim()
+                        .trim_matches('"')
+                        .split("\" \"")
+                        .map(str::to_owned)
+                        .collect(),
+                );
+            }
+        }
+    }
+
+    /// The names of the commands since the last time.
+    pub(crate) async fn names(&mut self, f: &mut Fixture) -> Vec<String> {
+        self.commands(f)
+            .await
+            .into_iter()
+            .map(|mut words| words.remove(0))
+            .collect()
+    }
+}
+
+/// A way to a server that can swallow what is sent on it.
+pub(crate) struct Proxy {
+    port: u16,
+    accepted: Arc<AtomicUsize>,
+    swallowed: Arc<AtomicUsize>,
+}
+
+impl Proxy {
+    pub(crate) fn start(server: &RedisServer) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (accepted, swallowed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (count, limit, behind) = (Arc::clone(&accepted), Arc::clone(&swallowed), server.port());
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let number = count.fetch_add(1, Ordering::SeqCst);
+                let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, behind)) else {
+                    continue;
+                };
+                for (from, to) in [(&client, &server), (&server, &client)] {
+                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    let limit = Arc::clone(&limit);
+                    thread::spawn(move || {
+                        let mut buffer = [0; 4096];
+                        while let Ok(length @ 1..) = from.read(&mut buffer) {
+                            if number >= limit.load(Ordering::SeqCst)
+                                && to.write_all(&buffer[..length]).is_err()
+                            {
+                                break;
+                            }
+                        }
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+            }
+        });
+        Self {
+            port,
+            accepted,
+            swallowed,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// From now on nothing passes on the connections there are. Those to come work.
+    pub(crate) fn swallow(&self) {
+        self.swallowed.store(self.accepted(), Ordering::SeqCst);
+    }
+
+    /// How many connections have been made.
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
 }

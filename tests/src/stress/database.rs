@@ -78,12 +78,8 @@ impl OnServer {
     /// # Panics
     /// If the server does not answer.
     pub async fn open(url: &str) -> Self {
-        let client = redis::Client::open(format!("{url}/1")).expect("the address is valid");
         Self {
-            connection: client
-                .get_multiplexed_async_connection()
-                .await
-                .expect("the server answers"),
+            connection: crate::connect(&format!("{url}/1")).await,
             raise: Arc::new(redis::Script::new(
                 "local now = tonumber(redis.call('GET', KEYS[1]) or '0')
                  if tonumber(ARGV[1]) > now then redis.call('SET', KEYS[1], ARGV[1]) end",

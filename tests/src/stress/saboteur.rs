@@ -18,11 +18,7 @@ impl Saboteur {
     /// # Panics
     /// If the server does not answer.
     pub async fn start(url: &str, mut dice: Dice) -> Self {
-        let mut connection = redis::Client::open(url)
-            .expect("the address is valid")
-            .get_multiplexed_async_connection()
-            .await
-            .expect("the server answers");
+        let mut connection = crate::connect(url).await;
         Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(Duration::from_millis(1 + dice.below(8))).await;

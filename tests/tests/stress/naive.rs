@@ -95,9 +95,7 @@ pub(crate) struct GetSetDel(MultiplexedConnection);
 
 impl GetSetDel {
     pub(crate) async fn open(url: &str) -> Self {
-        let client = redis::Client::open(url).expect("the address is valid");
-        let connection = client.get_multiplexed_async_connection().await;
-        Self(connection.expect("the server answers"))
+        Self(tests::connect(url).await)
     }
 
     async fn delete(&self, key: u64) -> redis::RedisResult<()> {

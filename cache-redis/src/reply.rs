@@ -1,0 +1,84 @@
+//! Reading replies.
+
+use bytes::Bytes;
+use cache_core::backend::{BackendError, Fence, Loaded, Token};
+use redis::{ServerError, Value};
+
+use crate::error;
+
+pub(crate) fn array(reply: Value) -> Result<Vec<Value>, BackendError> {
+    match reply {
+        Value::Array(values) => Ok(values),
+        Value::ServerError(failure) => Err(error::of_reply(&failure)),
+        _ => Err(error::unexpected()),
+    }
+}
+
+/// Takes the first error out of the replies to several commands. It is the one that says why; those after it may
+/// only say that something went wrong.
+pub(crate) fn take_error(replies: &mut Vec<Value>) -> Option<ServerError> {
+    let index = replies
+        .iter()
+        .position(|reply| matches!(reply, Value::ServerError(_)))?;
+    match replies.swap_remove(index) {
+        Value::ServerError(failure) => Some(failure),
+        _ => None,
+    }
+}
+
+/// What `MGET entry stamp epoch` found. What is not a string, or not a token, counts as absent.
+pub(crate) struct Read {
+    pub(crate) bytes: Option<Bytes>,
+    pub(crate) stamp: Option<Token>,
+    pub(crate) epoch: Option<Token>,
+}
+
+impl Read {
+    pub(crate) fn from(reply: Value) -> Result<Self, BackendError> {
+        let [entry, stamp, epoch] =
+            <[Value; 3]>::try_from(array(reply)?).map_err(|_| error::unexpected())?;
+        let bytes = match entry {
+            Value::BulkString(bytes) => Some(Bytes::from(bytes)),
+            Value::Nil => None,
+            _ => return Err(error::unexpected()),
+        };
+        Ok(Self {
+            bytes,
+            stamp: token(&stamp),
+            epoch: token(&epoch),
+        })
+    }
+}
+
+impl From<Read> for Loaded {
+    fn from(read: Read) -> Self {
+        let fence = read
+            .stamp
+            .zip(read.epoch)
+            .map(|(stamp, epoch)| Fence { stamp, epoch });
+        Self {
+            bytes: read.bytes,
+            fence,
+        }
+    }
+}
+
+pub(crate) fn token(reply: &Value) -> Option<Token> {
+    match reply {
+        Value::BulkString(bytes) => bytes.as_slice().try_into().ok().map(Token::from_bytes),
+        _ => None,
+    }
+}
+
+/// A number of things done.
+pub(crate) fn count(reply: Value) -> Result<u64, BackendError> {
+    match reply {
+        Value::Int(number) => u64::try_from(number).map_err(|_| error::unexpected()),
+        Value::ServerError(failure) => Err(error::of_reply(&failure)),
+        _ => Err(error::unexpected()),
+    }
+}
+
+pub(crate) fn sum(replies: impl Iterator<Item = Value>) -> Result<u64, BackendError> {
+    replies.map(count).sum()
+}

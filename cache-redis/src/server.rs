@@ -1,0 +1,306 @@
+//! The steps of the protocol as commands of one server.
+//!
+//! Whatever a step is, it is one write and one reply; only the first use of a stamp or an epoch, the first use of a script and
+//! a full server take a second one.
+
+use std::time::Duration;
+
+use cache_core::backend::{BackendError, CacheId, EntryId, FenceScope, Loaded, NewEntry, Token};
+use redis::{Cmd, Pipeline, ServerError, Value};
+use tokio::time::Instant;
+
+use crate::{
+    connection::{Link, Request},
+    error,
+    layout::{self, Keys},
+    reply::{self, Read},
+    scripts::{PUT, STORE, Script},
+    sweep::Sweeps,
+};
+
+/// How long stamps and epochs live, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+/// The longest time to live, in milliseconds.
+const CENTURY: u64 = 100 * 365 * DAY;
+/// How many entries are invalidated in one transaction.
+pub(crate) const BATCH: usize = 100;
+
+/// What the clones of a backend share.
+pub(crate) struct Server {
+    pub(crate) link: Link,
+    pub(crate) sweeps: Sweeps,
+    pub(crate) read_budget: Duration,
+    pub(crate) store_budget: Duration,
+    pub(crate) max_value_bytes: usize,
+}
+
+impl Server {
+    pub(crate) fn store_deadline(&self) -> Instant {
+        Instant::now() + self.store_budget
+    }
+
+    /// Reads an entry and the tokens in force, and creates the tokens if there are none.
+    pub(crate) async fn load(&self, keys: &Keys) -> Result<Loaded, BackendError> {
+        let deadline = Instant::now() + self.read_budget;
+        let mut read = redis::cmd("MGET");
+        read.arg(&keys.value).arg(&keys.stamp).arg(&keys.epoch);
+        let found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
+        if found.stamp.is_some() && found.epoch.is_some() {
+            return Ok(found.into());
+        }
+
+        // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
+        let mut create = Pipeline::new();
+        if found.stamp.is_none() {
+            create.add_command(set_token(&keys.stamp, Some("NX")));
+        }
+        if found.epoch.is_none() {
+            create.add_command(set_token(&keys.epoch, Some("NX")));
+        }
+        create.add_command(read);
+        let mut replies = reply::array(self.link.request(Request::Many(&create), deadline).await?)?;
+        let last = replies.pop().ok_or_else(error::unexpected)?;
+        match reply::take_error(&mut replies) {
+            // A full server creates nothing, so nothing can be stored now; which is no reason to call it down.
+            Some(failure) if !error::is_out_of_memory(&failure) => Err(error::of_reply(&failure)),
+            _ => Ok(Read::from(last)?.into()),
+        }
+    }
+
+    /// The tokens for a put whose key is not known yet: in place of a stamp, the token that every change replaces.
+    pub(crate) async fn load_cache_fence(&self, cache: &CacheId) -> Result<Loaded, BackendError> {
+        let changes = layout::changes_key(cache);
+        self.load(&Keys {
+            value: changes.clone(),
+            stamp: changes,
+            epoch: layout::epoch_key(cache),
+        })
+        .await
+    }
+
+    /// Writes an entry if its tokens are still in force; says whether they were.
+    pub(crate) async fn store(&self, keys: &Keys, new: &NewEntry) -> Result<bool, BackendError> {
+        let touched = [&keys.value, &keys.stamp, &keys.epoch];
+        Ok(reply::count(self.write(&STORE, &touched, new, &[]).await?)? == 1)
+    }
+
+    /// The same, and ends what is being computed elsewhere.
+    pub(crate) async fn put(
+        &self,
+        entry: EntryId<'_>,
+        new: &NewEntry,
+    ) -> Result<bool, BackendError> {
+        let (keys, changes) = (Keys::of(entry), layout::changes_key(entry.cache()));
+        let guard = match new.scope {
+            FenceScope::Entry => &keys.stamp,
+            FenceScope::Cache => &changes,
+        };
+        let touched = [&keys.value, guard, &keys.epoch, &keys.stamp, &changes];
+        let (stamp, life) = (Token::random(), DAY.to_string());
+        let fresh = [stamp.as_bytes(), life.as_bytes()];
+        match self.write(&PUT, &touched, new, &fresh).await? {
+            // The value could not be written, but what it supersedes must go all the same.
+            Value::ServerError(failure) if error::is_out_of_memory(&failure) => {
+                self.remove(entry.cache(), &[keys]).await?;
+                Ok(false)
+            }
+            written => Ok(reply::count(written)? == 1),
+        }
+    }
+
+    async fn write(
+        &self,
+        script: &Script,
+        keys: &[&String],
+        new: &NewEntry,
+        more: &[&[u8]],
+    ) -> Result<Value, BackendError> {
+        let (ttl, needed, given) = match new.ttl {
+            Some(ttl) => {
+                let ttl = u64::try_from(ttl.as_millis())
+                    .unwrap_or(u64::MAX)
+                    .clamp(1, CENTURY);
+                (ttl, ttl, DAY.max(2 * ttl))
+            }
+            None => (0, CENTURY, 2 * CENTURY),
+        };
+        let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
+        let keys: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
+        let mut arguments: Vec<&[u8]> = vec![
+            new.fence.stamp.as_bytes(),
+            new.fence.epoch.as_bytes(),
+            &new.bytes,
+            ttl.as_bytes(),
+            needed.as_bytes(),
+            given.as_bytes(),
+        ];
+        arguments.extend_from_slice(more);
+        script
+            .run(&self.link, &keys, &arguments, self.store_deadline())
+            .await
+    }
+
+    /// Removes these entries of a cache and replaces their stamps, in one transaction; says how many entries there were.
+    pub(crate) async fn invalidate(
+        &self,
+        cache: &CacheId,
+        batch: &[Keys],
+    ) -> Result<u64, BackendError> {
+        let removals = batch
+            .iter()
+            .flat_map(|keys| [set_token(&keys.stamp, None), unlink(&keys.value)]);
+        // Only where somebody holds it: a cache without puts of unknown keys does not have it.
+        let change = set_token(layout::changes_key(cache), Some("XX"));
+        match self.transaction(removals.chain([change])).await? {
+            Ok(replies) => reply::sum(replies.into_iter().skip(1).step_by(2).take(batch.len())),
+            Err(failure) if error::is_out_of_memory(&failure) => self.remove(cache, batch).await,
+            Err(failure) => Err(error::of_reply(&failure)),
+        }
+    }
+
+    /// The same for a server that is full and refuses transactions: each entry is removed together with its stamp, in one
+    /// command. An absent stamp refuses a store as well as another one does.
+    async fn remove(&self, cache: &CacheId, batch: &[Keys]) -> Result<u64, BackendError> {
+        let mut pipeline = Pipeline::new();
+        pipeline.add_command(unlink(layout::changes_key(cache)));
+        for keys in batch {
+            pipeline.cmd("EXISTS").arg(&keys.value);
+            pipeline.cmd("UNLINK").arg(&keys.value).arg(&keys.stamp);
+        }
+        let replies = reply::array(
+            self.link
+                .request(Request::Many(&pipeline), self.store_deadline())
+                .await?,
+        )?;
+        let mut existed = 0;
+        for (index, reply) in replies.into_iter().enumerate() {
+            let number = reply::count(reply)?;
+            existed += if index % 2 == 1 { number } else { 0 };
+        }
+        Ok(existed)
+    }
+
+    /// Sends the commands as one transaction in one write. The inner error is the reply that refused it: the first one
+    /// says why, where the last one only says that something did.
+    async fn transaction(
+        &self,
+        commands: impl Iterator<Item = Cmd> + Send,
+    ) -> Result<Result<Vec<Value>, ServerError>, BackendError> {
+        let mut pipeline = Pipeline::new();
+        pipeline.cmd("MULTI");
+        for command in commands {
+            pipeline.add_command(command);
+        }
+        pipeline.cmd("EXEC");
+        let replies = self
+            .link
+            .request(Request::Many(&pipeline), self.store_deadline())
+            .await?;
+        let mut replies = reply::array(replies)?;
+        if let Some(refused) = reply::take_error(&mut replies) {
+            return Ok(Err(refused));
+        }
+        let mut executed = reply::array(replies.pop().ok_or_else(error::unexpected)?)?;
+        Ok(reply::take_error(&mut executed).map_or(Ok(executed), Err))
+    }
+
+    /// Ends the epoch of a cache and says which one that was. An absent one needs no replacing: nothing can have been
+    /// stored under it that would still count.
+    pub(crate) async fn replace_epoch(
+        &self,
+        cache: &CacheId,
+    ) -> Result<Option<Token>, BackendError> {
+        let key = layout::epoch_key(cache);
+        let mut exchange = set_token(&key, Some("XX"));
+        exchange.arg("GET");
+        let deadline = self.store_deadline();
+        let failure = match self.link.request(Request::One(&exchange), deadline).await? {
+            Value::ServerError(failure) => failure,
+            before => return Ok(reply::token(&before)),
+        };
+        // A full server writes nothing, but removes: absent refuses as well. One before 6.2 knows no `GET` there.
+        let end = if error::is_out_of_memory(&failure) {
+            unlink(&key)
+        } else if error::is_syntax(&failure) {
+            set_token(&key, Some("XX"))
+        } else {
+            return Err(error::of_reply(&failure));
+        };
+        let mut both = Pipeline::new();
+        both.cmd("GET").arg(&key);
+        both.add_command(end);
+        let mut replies = reply::array(self.link.request(Request::Many(&both), deadline).await?)?;
+        match reply::take_error(&mut replies) {
+            Some(failure) => Err(error::of_reply(&failure)),
+            None => Ok(replies.first().and_then(reply::token)),
+        }
+    }
+
+    /// Replaces every stamp of a cache.
+    pub(crate) async fn replace_stamps(&self, cache: &CacheId) -> Result<(), BackendError> {
+        self.invalidate(cache, &[]).await?;
+        let pattern = layout::stamp_pattern(cache);
+        let mut cursor = 0;
+        loop {
+            let (next, stamps) = self.scan(cursor, &pattern).await?;
+            for batch in stamps.chunks(BATCH) {
+                let replaced = self
+                    .transaction(batch.iter().map(|stamp| set_token(stamp, Some("XX"))))
+                    .await?;
+                match replaced {
+                    Ok(_) => {}
+                    Err(failure) if error::is_out_of_memory(&failure) => {
+                        let mut unlink = redis::cmd("UNLINK");
+                        unlink.arg(batch);
+                        reply::count(
+                            self.link
+                                .request(Request::One(&unlink), self.store_deadline())
+                                .await?,
+                        )?;
+                    }
+                    Err(failure) => return Err(error::of_reply(&failure)),
+                }
+            }
+            if next == 0 {
+                return Ok(());
+            }
+            cursor = next;
+        }
+    }
+
+    /// One step of a walk through the database: where to go on (0: nowhere) and some of the keys that match.
+    pub(crate) async fn scan(
+        &self,
+        cursor: u64,
+        pattern: &str,
+    ) -> Result<(u64, Vec<Vec<u8>>), BackendError> {
+        let mut scan = redis::cmd("SCAN");
+        scan.arg(cursor)
+            .arg("MATCH")
+            .arg(pattern)
+            .arg("COUNT")
+            .arg(500);
+        match self
+            .link
+            .request(Request::One(&scan), self.store_deadline())
+            .await?
+        {
+            Value::ServerError(failure) => Err(error::of_reply(&failure)),
+            page => redis::from_redis_value(page).map_err(|_| error::unexpected()),
+        }
+    }
+}
+
+fn set_token(key: impl AsRef<[u8]>, condition: Option<&str>) -> Cmd {
+    let mut set = redis::cmd("SET");
+    set.arg(key.as_ref())
+        .arg(Token::random().as_bytes().as_slice());
+    set.arg(condition).arg("PX").arg(DAY);
+    set
+}
+
+fn unlink(key: impl AsRef<[u8]>) -> Cmd {
+    let mut unlink = redis::cmd("UNLINK");
+    unlink.arg(key.as_ref());
+    unlink
+}
