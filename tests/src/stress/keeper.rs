@@ -51,7 +51,8 @@ pub enum Look {
 }
 
 impl Look {
-    pub(crate) fn draw(dice: &mut Dice) -> Self {
+    /// One of them, the usual ones more often.
+    pub fn draw(dice: &mut Dice) -> Self {
         match dice.below(64) {
             0 => Self::Refresh,
             1..4 => Self::Only,
@@ -136,7 +137,8 @@ impl Way {
     pub const ONE_ENTRY: &'static [Self] = &[Self::Invalidate, Self::InvalidateByHand];
 
     /// Whether a writer that is dropped half-way has nobody to invalidate for it.
-    pub(crate) const fn is_by_hand(self) -> bool {
+    #[must_use]
+    pub const fn is_by_hand(self) -> bool {
         matches!(
             self,
             Self::InvalidateByHand
