@@ -168,7 +168,7 @@ pub async fn load<R, O, F, S, T>(
     body: Pin<&mut F>,
 ) -> R
 where
-    O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+    O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
     F: Future<Output = R>,
     S: Fn(&O::Value) -> bool,
     T: Fn(&O::Value) -> Duration,
@@ -198,7 +198,7 @@ pub async fn put<R, O, F, S, T, K>(
     body: Pin<&mut F>,
 ) -> R
 where
-    O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+    O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
     F: Future<Output = R>,
     S: Fn(&O::Value) -> bool,
     T: Fn(&O::Value) -> Duration,
@@ -240,7 +240,7 @@ pub async fn invalidate<R, O, F, C, K>(
     body: Pin<&mut F>,
 ) -> R
 where
-    O: Outcome<R>,
+    O: Outcome<Returned = R>,
     F: Future<Output = R>,
     C: Fn(&O::Value) -> bool,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,

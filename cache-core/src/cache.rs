@@ -221,7 +221,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> R
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
@@ -249,7 +249,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> R
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
@@ -323,7 +323,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> R
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
@@ -416,7 +416,7 @@ impl CacheInner {
             return Read::Miss(Some(fence));
         };
         let Ok(opened) = entry::open(&bytes, &self.label(key, form)) else {
-            self.counters.decode_failures.one();
+            self.unusable_entry();
             return Read::Miss(Some(fence));
         };
         if opened.epoch != fence.epoch {
@@ -429,10 +429,18 @@ impl CacheInner {
         })) {
             Ok(Ok(value)) => Read::Hit(value),
             Ok(Err(_)) | Err(_) => {
-                self.counters.decode_failures.one();
+                self.unusable_entry();
                 Read::Miss(Some(fence))
             }
         }
+    }
+
+    /// Notes an entry that is of no use to this program.
+    fn unusable_entry(&self) {
+        self.counters.decode_failures.one();
+        self.complaints.once(Complaint::Entry, self.name(), || {
+            "the backend holds an entry that is damaged, or of another type or version: such entries are misses and are overwritten".to_owned()
+        });
     }
 
     /// The value of a key, without loading it.
@@ -479,7 +487,7 @@ impl CacheInner {
         body: Pin<&mut F>,
     ) -> (R, Result<(), CacheError>)
     where
-        O: Outcome<R, Value: Clone + Send + Sync + 'static>,
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,

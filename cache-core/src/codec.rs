@@ -28,9 +28,12 @@ mod none;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
-use serde::{Deserializer, Serialize, de::DeserializeSeed};
+use serde::{
+    Deserializer, Serialize,
+    de::{DeserializeOwned, DeserializeSeed},
+};
 
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
 pub(crate) use self::form::ValueForm;
@@ -184,8 +187,8 @@ impl CodecHandle {
         }
     }
 
-    fn decode<T: serde::de::DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
-        let seed = std::marker::PhantomData::<T>;
+    fn decode<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
+        let seed = PhantomData::<T>;
         match &self.0 {
             Kind::Bincode => Bincode::read(bytes, seed),
             Kind::Json => Json::read(bytes, seed),
@@ -218,6 +221,14 @@ impl fmt::Debug for CodecHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// Whether a value that can be written without the names of its fields can be read back. A value that cannot be written
+/// says nothing: that is found out when it is to be stored.
+pub(crate) fn can_be_read_by_place<V: Serialize + DeserializeOwned>(value: &V) -> bool {
+    Bincode::write(value).map_or(true, |bytes| {
+        Bincode::read(&bytes, PhantomData::<V>).is_ok()
+    })
 }
 
 /// Why a value could not be encoded or decoded. It never shows the value.

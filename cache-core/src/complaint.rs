@@ -9,7 +9,7 @@ use crate::backend::BackendError;
 /// What one cache has complained about already.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints {
-    said: [AtomicBool; 5],
+    said: [AtomicBool; 6],
     backend_down: AtomicBool,
 }
 
@@ -21,6 +21,7 @@ pub(crate) enum Complaint {
     Key,
     Size,
     Codec,
+    Entry,
 }
 
 impl Complaints {

@@ -257,7 +257,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     ) -> R
     where
         K: Serialize + ?Sized,
-        O: Outcome<R, Value = V>,
+        O: Outcome<Returned = R, Value = V>,
     {
         let Ok(key) = self.inner.key(key) else {
             self.inner.bypass();

@@ -20,15 +20,21 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{codec::ValueForm, flight::SharedError};
 
 /// How to see the value in what a function returned, and how to return a value that was not computed.
-pub trait Outcome<R>: Copy {
+///
+/// What is returned is an associated type and no parameter. Whether a future is `Send` is decided with every lifetime in
+/// it taken for another one, those in `Box<dyn Error>` too: then a parameter would no longer match the type it came from.
+pub trait Outcome: Copy {
+    /// What the function returns.
+    type Returned;
+
     /// The value: `T` of `Result<T, E>`, else the return type itself.
     type Value;
 
     /// The value, if the function succeeded.
-    fn value(returned: &R) -> Option<&Self::Value>;
+    fn value(returned: &Self::Returned) -> Option<&Self::Value>;
 
     /// The function's result that holds this value.
-    fn success(value: Self::Value) -> R;
+    fn success(value: Self::Value) -> Self::Returned;
 }
 
 /// The function returns a `Result`.
@@ -37,7 +43,8 @@ pub struct IsResult<T, E>(PhantomData<fn() -> (T, E)>);
 /// The function returns a plain value.
 pub struct IsPlain<R>(PhantomData<fn() -> R>);
 
-impl<T, E> Outcome<Result<T, E>> for IsResult<T, E> {
+impl<T, E> Outcome for IsResult<T, E> {
+    type Returned = Result<T, E>;
     type Value = T;
 
     fn value(returned: &Result<T, E>) -> Option<&T> {
@@ -49,7 +56,8 @@ impl<T, E> Outcome<Result<T, E>> for IsResult<T, E> {
     }
 }
 
-impl<R> Outcome<R> for IsPlain<R> {
+impl<R> Outcome for IsPlain<R> {
+    type Returned = R;
     type Value = R;
 
     fn value(returned: &R) -> Option<&R> {
@@ -249,13 +257,13 @@ impl<V> Clone for ValueTraits<V> {
 impl<V> Copy for ValueTraits<V> {}
 
 /// All that was found out about a return type.
-pub struct Returns<R, O: Outcome<R>> {
+pub struct Returns<R, O: Outcome<Returned = R>> {
     pub(crate) value: ValueTraits<O::Value>,
     pub(crate) share: Option<ShareError<R>>,
     outcome: PhantomData<fn() -> O>,
 }
 
-impl<R, O: Outcome<R>> Returns<R, O> {
+impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     pub fn new(
         _outcome: O,
         form: Option<ValueForm<O::Value>>,
@@ -285,13 +293,13 @@ impl<R, O: Outcome<R>> Returns<R, O> {
     }
 }
 
-impl<R, O: Outcome<R>> Clone for Returns<R, O> {
+impl<R, O: Outcome<Returned = R>> Clone for Returns<R, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R, O: Outcome<R>> Copy for Returns<R, O> {}
+impl<R, O: Outcome<Returned = R>> Copy for Returns<R, O> {}
 
 /// What stands in the name of a type that could not be named where functions register themselves.
 pub const HIDDEN: &str = "__cache_hidden";

@@ -16,6 +16,14 @@ use cache_core::{CacheConfig, CacheManager, testing::TestClock};
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
 
+mod gate;
+mod log;
+mod monitor;
+
+pub use gate::{Gate, results, until, until_busy};
+pub use log::Log;
+pub use monitor::Monitor;
+
 tokio::task_local! {
     static WORLD: Arc<World>;
 }
@@ -85,6 +93,28 @@ fn backend(server: &RedisServer) -> RedisBackend {
 
 fn world() -> Arc<World> {
     WORLD.get()
+}
+
+/// The address of the world's server.
+///
+/// # Panics
+/// In a world without one.
+#[must_use]
+pub fn redis_url() -> String {
+    let world = world();
+    let server = world.redis.as_ref();
+    server.expect("this world has a Redis server").url()
+}
+
+/// A client of the world's server of its own, as another process would have.
+///
+/// # Panics
+/// In a world without one.
+#[must_use]
+pub fn redis_backend() -> RedisBackend {
+    let world = world();
+    let server = world.redis.as_ref();
+    backend(server.expect("this world has a Redis server"))
 }
 
 /// The manager of the world: everything is stored where the world says, with the framework's defaults.
@@ -191,12 +221,7 @@ pub async fn advance_redis(connection: &mut MultiplexedConnection, by: Duration)
 /// # Panics
 /// In a world without one, and if the server does not answer.
 pub async fn redis() -> MultiplexedConnection {
-    let url = world()
-        .redis
-        .as_ref()
-        .expect("this world has a Redis server")
-        .url();
-    connect(&url).await
+    connect(&redis_url()).await
 }
 
 /// A connection to the server with that address. It is patient: no test depends on how busy the machine is.
@@ -223,9 +248,17 @@ pub fn on_redis() -> bool {
 /// # Panics
 /// As [`redis`].
 pub async fn value_keys() -> Vec<String> {
+    keys_like("cache:*").await
+}
+
+/// The keys in the world's server that match a pattern, in order, once the background is quiet.
+///
+/// # Panics
+/// As [`redis`].
+pub async fn keys_like(pattern: &str) -> Vec<String> {
     caches().settle().await;
     let mut keys: Vec<String> = redis::cmd("KEYS")
-        .arg("cache:*")
+        .arg(pattern)
         .query_async(&mut redis().await)
         .await
         .expect("the server answers");

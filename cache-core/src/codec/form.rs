@@ -72,7 +72,7 @@ impl<V> ValueForm<V> {
     }
 
     /// A number that stands for the structure of the type, the same in every process and build. The first call for a
-    /// type takes some microseconds, the others one look into a table.
+    /// type takes some tens of microseconds, the others one look into a table.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         (self.structure)().fingerprint

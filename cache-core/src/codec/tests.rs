@@ -277,6 +277,53 @@ fn a_field_that_is_left_out_is_refused_where_fields_have_no_names() {
     }
 }
 
+#[test]
+fn types_that_describe_themselves_need_a_codec_with_names() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "type")]
+    enum Tagged {
+        A { x: u8 },
+        B { y: Option<String> },
+    }
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Flat {
+        id: u8,
+        #[serde(flatten)]
+        rest: BTreeMap<String, i64>,
+    }
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Secretive {
+        #[serde(skip_serializing, default)]
+        password: String,
+        name: String,
+    }
+    let tagged = vec![Tagged::A { x: 1 }, Tagged::B { y: None }];
+    let flat = Flat {
+        id: 1,
+        rest: BTreeMap::from([("a".into(), -1)]),
+    };
+    let secretive = Secretive {
+        password: String::new(),
+        name: "x".into(),
+    };
+    for codec in [CodecHandle::from(Bincode), Postcard.into()] {
+        assert_eq!(
+            encode(codec.clone(), &tagged),
+            Err(CodecError::NOT_POSITIONAL)
+        );
+        assert_eq!(
+            encode(codec.clone(), &flat),
+            Err(CodecError::NOT_POSITIONAL)
+        );
+        assert_eq!(encode(codec, &secretive), Err(CodecError::NOT_POSITIONAL));
+    }
+    for codec in [CodecHandle::from(Json), MessagePack.into()] {
+        carries(&codec, &tagged);
+        carries(&codec, &flat);
+        carries(&codec, &secretive);
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Chain(Option<Box<Chain>>);
 

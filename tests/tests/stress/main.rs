@@ -85,7 +85,7 @@ fn assert_happened(report: &Report, calls: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_memory_nothing_is_stale() {
-    let (began, plan) = (Instant::now(), plan(0x5EED, 300_000, Way::ALL, true));
+    let (began, plan) = (Instant::now(), plan(0x5EED, 220_000, Way::ALL, true));
     // A quarter of the rows fits.
     let keeper = Annotated::new(hasty(CacheConfig::memory()).max_capacity(KEYS / 4), KEYS);
     let report = run(plan, &InProcess::new(KEYS), std::slice::from_ref(&keeper)).await;
@@ -122,7 +122,7 @@ async fn through_redis_nothing_is_stale() {
 /// Where no process is in between, a backend without a network: more happens at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_a_map_nothing_is_stale() {
-    let (began, plan) = (Instant::now(), plan(0xFEED, 100_000, Way::ALL, true));
+    let (began, plan) = (Instant::now(), plan(0xFEED, 50_000, Way::ALL, true));
     let backend = MapBackend::new();
     let one = Annotated::new(hasty(CacheConfig::on(backend.clone())), KEYS);
     let other = one.other(hasty(CacheConfig::on(backend)));

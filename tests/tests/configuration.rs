@@ -1,0 +1,395 @@
+//! Settings: what is effective, and what `build` refuses.
+
+use std::time::Duration;
+
+use cache_core::{
+    CacheConfig, CacheManager, CacheManagerBuilder, cache_invalidate, cache_invalidate_all,
+    cache_put, cache_result, testing::MapBackend,
+};
+use tests::{
+    World, advance, assert_value_keys, bodies, body, both, caches, on_redis, redis, stored,
+    value_keys, with_caches,
+};
+
+both!(case_080_switched_off);
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn refusal(builder: CacheManagerBuilder) -> String {
+    let refused = builder.build().map(drop);
+    refused
+        .expect_err("such a configuration is refused")
+        .to_string()
+}
+
+#[track_caller]
+fn assert_says(sentence: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(sentence.contains(part), "no `{part}` in: {sentence}");
+    }
+}
+
+#[test]
+fn case_079_settings_of_one_cache_and_defaults() {
+    let caches = CacheManager::builder()
+        .defaults(CacheConfig::memory().max_capacity(100))
+        .cache("a", CacheConfig::memory().ttl(Duration::from_secs(30)))
+        .cache("b", CacheConfig::memory().max_capacity(5).ttl(4 * DAY))
+        .build()
+        .expect("the configuration is valid");
+    let effective = |name| {
+        let cache = caches.cache::<u64>(name).expect("a valid name");
+        (cache.config().max_capacity, cache.config().ttl)
+    };
+    assert_eq!(effective("a"), (100, Some(Duration::from_secs(30))));
+    assert_eq!(effective("b"), (5, Some(4 * DAY)));
+    assert_eq!(effective("unnamed"), (100, Some(Duration::from_secs(300))));
+
+    let table = caches.effective();
+    let line = |start: &str| {
+        table
+            .lines()
+            .find(|line| line.starts_with(start))
+            .expect(start)
+    };
+    assert_says(line("a: memory"), &["ttl 30s", "max_capacity 100"]);
+    assert_says(line("b: memory"), &["ttl 345600s", "max_capacity 5"]);
+    assert_says(line("unnamed: memory"), &["ttl 300s", "max_capacity 100"]);
+    assert_eq!(caches.names(), ["a", "b", "unnamed"]);
+}
+
+#[tokio::test]
+async fn case_079_an_attribute_stands_between_the_defaults_and_the_settings_of_the_cache() {
+    #[cache_result(cache = "plain", ttl = "1h", manager = caches())]
+    async fn plain(_k: u8) -> u64 {
+        body("plain")
+    }
+
+    #[cache_result(cache = "own", ttl = "1h", manager = caches())]
+    async fn own(_k: u8) -> u64 {
+        body("own")
+    }
+
+    let minute = Duration::from_secs(60);
+    World::memory()
+        .run(with_caches(
+            |builder| {
+                builder
+                    .defaults(CacheConfig::memory().ttl(2 * minute))
+                    .cache("own", CacheConfig::memory().ttl(minute))
+            },
+            async {
+                (plain(1).await, own(1).await);
+                advance(minute).await;
+                assert_eq!((plain(1).await, own(1).await), (0, 1));
+                advance(58 * minute).await;
+                assert_eq!(plain(1).await, 0);
+                advance(minute).await;
+                assert_eq!(plain(1).await, 1);
+            },
+        ))
+        .await;
+}
+
+async fn case_080_switched_off() {
+    #[cache_result(cache = "off", manager = caches())]
+    async fn f(_k: u8) -> u64 {
+        body("f")
+    }
+
+    #[cache_result(cache = "off", manager = caches())]
+    async fn fail(_k: u8) -> Result<u64, String> {
+        Err(format!("run {}", body("fail")))
+    }
+
+    #[cache_result(cache = "off", manager = caches())]
+    async fn panics(_k: u8) -> u64 {
+        panic!("as this test wants it")
+    }
+
+    #[cache_put(cache = "off", manager = caches())]
+    async fn put(_k: u8) -> u64 {
+        body("put")
+    }
+
+    #[cache_invalidate(cache = "off", manager = caches())]
+    #[cache_invalidate_all(cache = "off", manager = caches())]
+    async fn write(_k: u8) -> Result<u8, String> {
+        Ok(3)
+    }
+
+    let (defaults, own) = (stored(), CacheConfig::disabled());
+    let before = connections_received().await;
+    with_caches(
+        |builder| builder.defaults(defaults).cache("off", own),
+        async move {
+            assert_eq!((f(1).await, f(1).await), (0, 1));
+            assert_eq!(fail(1).await, Err("run 0".to_owned()));
+            assert_eq!(fail(1).await, Err("run 1".to_owned()));
+            assert_eq!(put(1).await, 0);
+            assert_eq!(write(1).await, Ok(3));
+            assert_eq!(f(1).await, 2);
+            assert!(
+                tests::spawn(panics(1))
+                    .await
+                    .is_err_and(|error| error.is_panic())
+            );
+
+            let cache = caches().cache::<u64>("off").expect("a valid name");
+            cache
+                .insert(&1, 9)
+                .await
+                .expect("nothing to be done is no error");
+            assert_eq!(cache.get(&1).await, None);
+            assert_eq!(cache.get_or_load(&1, async { 8 }).await, 8);
+            assert_eq!(cache.invalidate(&1).await.ok(), Some(false));
+            assert!(cache.invalidate_all().await.is_ok());
+            assert_eq!(cache.invalidate_if(|_| true).await.ok(), Some(0));
+
+            caches().settle().await;
+            assert_eq!(cache.stats().bypasses, 8);
+            assert_eq!((cache.stats().loads, cache.stats().stores), (0, 0));
+            // The one more is that of the question itself.
+            let after = connections_received().await;
+            assert_eq!(after, before.map(|before| before + 1));
+            assert_value_keys(&[]).await;
+        },
+    )
+    .await;
+    assert_eq!(bodies("f"), 3);
+}
+
+/// How many connections the world's server has seen, if there is one.
+async fn connections_received() -> Option<u64> {
+    if !on_redis() {
+        return None;
+    }
+    let info: String = ::redis::cmd("INFO")
+        .arg("stats")
+        .query_async(&mut redis().await)
+        .await
+        .expect("the server answers");
+    let line = info
+        .lines()
+        .find_map(|line| line.strip_prefix("total_connections_received:"));
+    Some(line.expect("INFO says so").parse().expect("a number"))
+}
+
+#[tokio::test]
+async fn case_082_key_prefixes() {
+    #[cache_result(cache = "foo", manager = caches())]
+    async fn f(_k: &str) -> u64 {
+        body("f")
+    }
+
+    async fn with(config: CacheConfig) -> Vec<String> {
+        with_caches(|builder| builder.cache("foo", config), async {
+            let runs = bodies("f");
+            assert_eq!((f("keyname").await, f("keyname").await), (runs, runs));
+            value_keys().await
+        })
+        .await
+    }
+
+    let keys = async |pattern: &str| {
+        let keys: Vec<String> = ::redis::cmd("KEYS")
+            .arg(pattern)
+            .query_async(&mut redis().await)
+            .await
+            .expect("the server answers");
+        keys
+    };
+
+    World::redis()
+        .run(async {
+            assert_eq!(with(stored()).await, ["cache:foo:keyname"]);
+            with(stored().prefix("my-prefix")).await;
+            assert_eq!(keys("my-prefix*").await, ["my-prefix:keyname"]);
+            with(stored().prefix("other-prefix:{cache-name}")).await;
+            assert_eq!(keys("other-prefix*").await, ["other-prefix:foo:keyname"]);
+        })
+        .await;
+}
+
+#[test]
+fn a_name_that_cannot_be_one() {
+    let long = "x".repeat(129);
+    for name in ["", "a b", "a:b", "a*", ".a", "-a", "größe", "a\n", &long] {
+        let refused = refusal(CacheManager::builder().cache(name, CacheConfig::memory()));
+        assert_says(
+            &refused,
+            &["cannot be the name of a cache", "letters, digits"],
+        );
+        let caches = CacheManager::builder()
+            .build()
+            .expect("the defaults are valid");
+        assert_eq!(
+            caches.cache::<u64>(name).map(drop).unwrap_err().to_string(),
+            refused
+        );
+        let refused = refusal(CacheManager::builder().backend(name, MapBackend::new()));
+        assert_says(&refused, &["letters, digits"]);
+    }
+    for name in ["a", "0", "Store.products_v2/new-ones", &long[1..]] {
+        let built = CacheManager::builder()
+            .cache(name, CacheConfig::memory())
+            .build();
+        assert!(built.is_ok());
+    }
+}
+
+#[test]
+fn a_cache_or_a_backend_described_twice() {
+    let refused = refusal(
+        CacheManager::builder()
+            .cache("twin", CacheConfig::memory())
+            .cache("other", CacheConfig::memory())
+            .cache("twin", CacheConfig::disabled()),
+    );
+    assert_says(&refused, &["`twin` is configured twice"]);
+    let refused = refusal(
+        CacheManager::builder()
+            .backend("redis", MapBackend::new())
+            .backend("redis", MapBackend::new()),
+    );
+    assert_says(&refused, &["two backends", "`redis`"]);
+}
+
+#[test]
+fn a_time_that_no_store_can_keep() {
+    let century = 100 * 365 * DAY;
+    for ttl in [
+        Duration::ZERO,
+        Duration::from_nanos(1),
+        Duration::from_micros(999),
+    ] {
+        for config in [CacheConfig::memory(), CacheConfig::on(MapBackend::new())] {
+            let refused = refusal(CacheManager::builder().cache("c", config.ttl(ttl)));
+            assert_says(&refused, &["`c`", "`ttl`", "too short", "disabled()"]);
+        }
+    }
+    for ttl in [century + Duration::from_nanos(1), Duration::MAX] {
+        let refused = refusal(CacheManager::builder().defaults(CacheConfig::memory().ttl(ttl)));
+        assert_says(&refused, &["`ttl`", "100 years", "no_ttl()"]);
+    }
+    for ttl in [
+        Duration::from_millis(1),
+        Duration::from_micros(1500),
+        30 * DAY,
+        century,
+    ] {
+        let built = CacheManager::builder()
+            .cache("c", CacheConfig::memory().ttl(ttl))
+            .build();
+        assert!(built.is_ok());
+    }
+    let zero = Duration::ZERO;
+    for (setting, config) in [
+        ("`none_ttl`", CacheConfig::memory().none_ttl(zero)),
+        ("`memory_ttl`", CacheConfig::memory().memory_ttl(zero)),
+        ("`lock_timeout`", CacheConfig::memory().lock_timeout(zero)),
+        ("`time_to_idle`", CacheConfig::memory().time_to_idle(zero)),
+    ] {
+        let refused = refusal(CacheManager::builder().cache("c", config));
+        assert_says(&refused, &["`c`", setting, "at least 1 ms"]);
+    }
+}
+
+#[test]
+fn other_settings_that_cannot_be() {
+    for (config, says) in [
+        (CacheConfig::memory().ttl_jitter(1.5), "`ttl_jitter`"),
+        (CacheConfig::memory().ttl_jitter(-0.1), "`ttl_jitter`"),
+        (CacheConfig::memory().ttl_jitter(f64::NAN), "`ttl_jitter`"),
+        (CacheConfig::memory().max_capacity(0), "`max_capacity`"),
+        (CacheConfig::memory().prefix(""), "`prefix`"),
+        (CacheConfig::memory().prefix("cs:mine"), "`prefix`"),
+        (CacheConfig::memory().prefix("a\r\nb"), "`prefix`"),
+    ] {
+        assert_says(
+            &refusal(CacheManager::builder().cache("c", config)),
+            &["`c`", says],
+        );
+    }
+}
+
+#[test]
+fn case_019_two_caches_with_one_prefix() {
+    let on = |prefix: &str| CacheConfig::on(MapBackend::new()).prefix(prefix);
+    let refused = refusal(
+        CacheManager::builder()
+            .cache("a", on("shop"))
+            .cache("b", on("shop")),
+    );
+    assert_says(&refused, &["`a`", "`b`", "`shop`", "{cache-name}"]);
+    // It may also be another cache's own prefix, and come from the defaults.
+    let refused = refusal(
+        CacheManager::builder()
+            .cache("a", on("cache:b"))
+            .cache("b", CacheConfig::on(MapBackend::new())),
+    );
+    assert_says(&refused, &["`a`", "`b`", "`cache:b`"]);
+
+    let caches = CacheManager::builder()
+        .defaults(on("shop"))
+        .build()
+        .expect("one cache may have such a prefix");
+    assert!(caches.cache::<u64>("a").is_ok());
+    let refused = caches.cache::<u64>("b").map(drop).unwrap_err().to_string();
+    assert_says(&refused, &["`a`", "`b`", "`shop`"]);
+
+    let both = CacheManager::builder()
+        .cache("a", on("shop:{cache-name}"))
+        .cache("b", on("shop:{cache-name}"))
+        // In memory a prefix means nothing.
+        .cache("c", CacheConfig::memory().prefix("shop:a"))
+        .build();
+    assert!(both.is_ok());
+}
+
+#[test]
+fn case_077_idleness_is_not_known_on_a_backend() {
+    let config = CacheConfig::on(MapBackend::new()).time_to_idle(DAY);
+    let refused = refusal(CacheManager::builder().cache("c", config));
+    assert_says(
+        &refused,
+        &["`c`", "`time_to_idle`", "CacheConfig::memory()"],
+    );
+}
+
+#[test]
+fn a_handle_of_another_type_is_refused() {
+    let caches = CacheManager::builder()
+        .cache("declared", CacheConfig::memory().value_type::<u64>())
+        .build()
+        .expect("the configuration is valid");
+    let refused = caches.cache::<String>("declared").map(drop).unwrap_err();
+    assert_says(&refused.to_string(), &["`declared`", "`u64`", "String`"]);
+    assert!(caches.cache::<u64>("declared").is_ok());
+    assert!(caches.cache::<u64>("first").is_ok());
+    let refused = caches.cache::<i64>("first").map(drop).unwrap_err();
+    assert_says(&refused.to_string(), &["`first`", "`u64`", "`i64`"]);
+}
+
+#[tokio::test]
+async fn a_function_of_another_type_goes_past_the_cache() {
+    #[cache_result(cache = "c", manager = caches())]
+    async fn number(_k: u8) -> u64 {
+        body("number")
+    }
+
+    #[cache_result(cache = "c", manager = caches())]
+    async fn text(_k: u8) -> String {
+        format!("text {}", body("text"))
+    }
+
+    World::memory()
+        .run(async {
+            number(1).await;
+            assert_eq!(text(1).await, "text 0");
+            assert_eq!(text(1).await, "text 1");
+            assert_eq!(number(1).await, 0);
+            assert_eq!(caches().stats()["c"].bypasses, 2);
+        })
+        .await;
+}
