@@ -718,6 +718,8 @@ impl CacheInner {
         if self.is_disabled() {
             return Ok(ended);
         }
+        // First the loads: one of them may not land once the walk through memory has passed its key.
+        self.flights.invalidate_if(predicate);
         if let Some(memory) = &self.memory {
             for key in memory
                 .keys(self.flights.epoch())
@@ -727,21 +729,14 @@ impl CacheInner {
                 ended += u64::from(removed.is_some());
             }
         }
-        self.forget_flights_if(predicate);
         if let Some(backend) = self.config.backend() {
             // As long as it takes: this one walks through all keys, and its caller wants to know the number.
             let answer = backend.invalidate_if(&self.id, predicate).await;
-            self.forget_flights_if(predicate);
+            self.flights.invalidate_if(predicate);
             ended = self.answered(answer)?;
         }
         self.counters.invalidations.add(ended);
         Ok(ended)
-    }
-
-    fn forget_flights_if(&self, predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync)) {
-        for key in self.flights.keys().into_iter().filter(|key| predicate(key)) {
-            self.flights.invalidate(&key, || ());
-        }
     }
 
     /// Runs `work` to its end in a task of its own, and waits for it as long as a caller is to wait.

@@ -15,12 +15,14 @@
 //! none of the made-up values) the type's name goes in as well: still the same for the same program, but blind to some
 //! changes in those types. The `version` of a cache is for these.
 
+mod attempts;
 mod hash;
 mod made_up;
 mod record;
 mod shape;
 mod stop;
 mod trace;
+mod tracer;
 mod tree;
 mod within;
 
@@ -37,7 +39,7 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use xxhash_rust::xxh3::Xxh3;
 
-use self::{trace::Tracer, tree::Tree};
+use self::{tracer::Tracer, tree::Tree};
 use crate::codec::can_be_read_by_place;
 
 /// Types of any size are finished long before; this ends the rest.

@@ -159,12 +159,22 @@ impl Flights {
         removed
     }
 
-    /// The keys somebody is busy with.
-    pub(crate) fn keys(&self) -> Vec<Box<str>> {
-        self.shards
+    /// Ends every load of a key the predicate accepts. Who walks through the entries afterwards finds all that was stored
+    /// before; what began before is not stored any more.
+    pub(crate) fn invalidate_if(
+        &self,
+        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+    ) {
+        // A put whose key its value will give has no slot yet; only this tells it. It comes before the locks below, which
+        // wait for a put that has looked already.
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        let busy = self
+            .shards
             .iter()
-            .flat_map(|shard| lock(shard).keys().cloned().collect::<Vec<_>>())
-            .collect()
+            .flat_map(|shard| lock(shard).keys().cloned().collect::<Vec<_>>());
+        for key in busy.filter(|key| predicate(key)) {
+            self.invalidate(&key, || ());
+        }
     }
 
     /// Ends every load and every entry of the cache.

@@ -8,11 +8,17 @@ use crate::{
     args::{Args, Kind, OPTIONS, When},
     fallback::Errors,
     function::{Body, Function, Param, find, first_type, is_result, key_params, last_segment},
+    manifest,
 };
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
         options(layer, errors);
+    }
+    if layers.iter().all(|layer| layer.krate.is_none())
+        && let Some(complaint) = manifest::complaint()
+    {
+        errors.at_span(layers[0].span, complaint);
     }
     one_store(layers, errors);
     for layer in layers.iter().filter(|layer| !layer.kind.stores()) {
@@ -80,7 +86,7 @@ fn options(layer: &Args, errors: &mut Errors) {
             name,
             format!(
                 "`{name}` is not an option of `{attribute}`: remove it here, it goes on {}",
-                owners.join(" and ")
+                owners.join(", ")
             ),
         );
     }

@@ -101,6 +101,17 @@ pub(crate) fn expand(
     function.into_token_stream()
 }
 
+/// Applies the attributes that were taken off the function once more, to nothing, so that their imports are used.
+pub(crate) fn keep_used(layers: &[Args]) -> TokenStream {
+    let paths = layers.iter().filter_map(|layer| layer.path.as_ref());
+    quote_spanned!(Span::mixed_site()=> #(#[#paths(__collected)] const _: () = ();)*)
+}
+
+/// Whether `args` are those that [`keep_used`] writes.
+pub(crate) fn is_kept(args: &TokenStream) -> bool {
+    args.to_string() == "__collected"
+}
+
 /// Hygienic for local names, and shown to the user at `place`.
 fn hygienic(place: Span) -> Span {
     Span::mixed_site().located_at(place)
@@ -108,19 +119,22 @@ fn hygienic(place: Span) -> Span {
 
 /// The user's tokens in a place of ours: what lints have to say about them they say where the user wrote them.
 pub(crate) fn located(tokens: TokenStream) -> TokenStream {
+    respan(tokens, &hygienic)
+}
+
+fn respan(tokens: TokenStream, span: &impl Fn(Span) -> Span) -> TokenStream {
     tokens
         .into_iter()
         .map(|mut tree| {
-            let span = hygienic(tree.span());
             match &mut tree {
                 TokenTree::Group(group) => {
-                    let mut inner = Group::new(group.delimiter(), located(group.stream()));
-                    inner.set_span(span);
+                    let mut inner = Group::new(group.delimiter(), respan(group.stream(), span));
+                    inner.set_span(span(group.span()));
                     *group = inner;
                 }
                 // Its meaning is in its span.
                 TokenTree::Ident(ident) if ident == "$crate" => {}
-                other => other.set_span(span),
+                other => other.set_span(span(other.span())),
             }
             tree
         })
@@ -130,7 +144,7 @@ pub(crate) fn located(tokens: TokenStream) -> TokenStream {
 impl Expansion<'_> {
     fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
-        let uses = self.layers.iter().filter_map(|layer| layer.path.as_ref());
+        let used = keep_used(self.layers);
         let sites = self
             .layers
             .iter()
@@ -163,8 +177,7 @@ impl Expansion<'_> {
             .map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
         let inner = inner.iter().rev();
         quote_spanned! {*span=>
-            // The attribute itself vanishes here; its import was used.
-            #(#[#uses(__collected)] const _: () = ();)*
+            #used
             #(#sites)*
             let returns = #returns;
             #(#from_params)*
@@ -199,7 +212,8 @@ impl Expansion<'_> {
         let cache = match &layer.cache {
             Some(CacheRef::Name(name)) => name.to_token_stream(),
             Some(CacheRef::Const(path)) => {
-                let span = hygienic(path.span());
+                let (span, private, _) = self.at(path.span());
+                let path = located(path.to_token_stream());
                 quote_spanned!(span=> #private::CacheName::name(&#path))
             }
             None => TokenStream::new(),
@@ -334,8 +348,12 @@ impl Expansion<'_> {
         let (plan, site) = (self.local("plan", i), self.local("site", i));
         let manager = match &layer.manager {
             Some(expr) => {
-                let span = hygienic(expr.span());
-                quote_spanned!(span=> ::core::option::Option::Some(#private::manager(&(#expr))))
+                let (span, private, _) = self.at(expr.span());
+                quote_spanned! {span=>
+                    match &(#expr) {
+                        manager => ::core::option::Option::Some(#private::manager(manager)),
+                    }
+                }
             }
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
@@ -384,15 +402,13 @@ impl Expansion<'_> {
     }
 
     fn part(&self, expr: &Expr) -> TokenStream {
-        let (private, writer) = (&self.private, self.writer());
-        // Shown at the expression, which is to blame if it is no key.
-        let span = hygienic(expr.span());
-        quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#expr))?;)
+        // The expression is to blame if it is no key.
+        let (span, private, writer) = self.at(expr.span());
+        quote_spanned!(span=> match &(#expr) { part => #private::KeyWriter::part(#writer, part)?, })
     }
 
     fn param_part(&self, param: &Param) -> TokenStream {
-        let (private, writer) = (&self.private, self.writer());
-        let span = hygienic(param.pat.span());
+        let (span, private, writer) = self.at(param.pat.span());
         let method = Ident::new(
             if param.mark == Some(Mark::Hash) {
                 "hashed"
@@ -487,13 +503,13 @@ impl Expansion<'_> {
 
     /// With `cache = PATH` the compiler compares the type of the value.
     fn named_returns(&self, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
         match &layer.cache {
             Some(CacheRef::Const(path)) => {
-                let span = hygienic(path.span());
+                let (span, private, _) = self.at(path.span());
+                let path = located(path.to_token_stream());
                 quote_spanned!(span=> #private::Returns::names(returns, &#path))
             }
-            _ => quote_spanned!(*span=> returns),
+            _ => quote_spanned!(self.span=> returns),
         }
     }
 
@@ -519,7 +535,7 @@ impl Expansion<'_> {
                 )
             }
             Some(path) => {
-                let span = hygienic(path.span());
+                let (span, private, writer) = self.at(path.span());
                 let part =
                     quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
                 (vec![part], TokenStream::new(), None)
@@ -533,6 +549,13 @@ impl Expansion<'_> {
             }
         };
         (parts.len(), closure)
+    }
+
+    /// For a call that is to be shown as a whole at `place`: the span, the path of `__private`, the writer of the key.
+    fn at(&self, place: Span) -> (Span, TokenStream, Ident) {
+        let span = hygienic(place);
+        let private = respan(self.private.clone(), &|_| span);
+        (span, private, Ident::new("writer", span))
     }
 
     fn writer(&self) -> Ident {
@@ -558,32 +581,5 @@ impl VisitMut for Infer {
         } else {
             syn::visit_mut::visit_type_mut(self, ty);
         }
-    }
-}
-
-/// From the attribute that runs first, and the item under it, to what the compiler sees.
-pub(crate) fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
-    // Left by whichever of our attributes ran first, for the sake of this one's import.
-    if args.to_string() == "__collected" {
-        return TokenStream::new();
-    }
-    let mut errors = crate::fallback::Errors::default();
-    let mut function: Function = match syn::parse2(item.clone()) {
-        Ok(function) => function,
-        Err(_) => {
-            errors.at_span(
-                Span::call_site(),
-                format!("`{}` goes on an async function", kind.name()),
-            );
-            return crate::fallback::item(errors, &item);
-        }
-    };
-    let mut layers = vec![Args::running(kind, args, &mut errors)];
-    layers.extend(function.take_attributes(&mut errors));
-    let params = function.take_params(&mut errors);
-    crate::check::check(&function, &params, &layers, &mut errors);
-    match function.form() {
-        Some(form) if errors.is_empty() => expand(function, &params, &form, layers),
-        _ => crate::fallback::function(errors, &function),
     }
 }

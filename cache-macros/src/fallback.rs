@@ -3,7 +3,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 
-use crate::function::Function;
+use crate::{
+    args::Args,
+    expand::keep_used,
+    function::{Body, Function},
+};
 
 /// The mistakes of one function, collected so that they are reported together.
 #[derive(Default)]
@@ -31,6 +35,15 @@ impl Errors {
         self.0.is_none()
     }
 
+    #[cfg(test)]
+    pub(crate) fn messages(self) -> Vec<String> {
+        self.0
+            .into_iter()
+            .flatten()
+            .map(|error| error.to_string())
+            .collect()
+    }
+
     fn into_compile_errors(self) -> TokenStream {
         self.0
             .map(syn::Error::into_compile_error)
@@ -40,8 +53,12 @@ impl Errors {
 
 // Input:  #[cache_result(cache = "product", tll = "30s")] #[inline] async fn product(#[cache_key] id: u64) -> Ret { body }
 // Output: ::core::compile_error! { "…" } #[inline] async fn product(id: u64) -> Ret { body }
-pub(crate) fn function(errors: Errors, function: &Function) -> TokenStream {
+pub(crate) fn function(errors: Errors, mut function: Function, layers: &[Args]) -> TokenStream {
     let errors = errors.into_compile_errors();
+    if let Body::Block { statements, .. } = &mut function.body {
+        let used = keep_used(layers);
+        *statements = quote!(#used #statements);
+    }
     quote!(#errors #function)
 }
 

@@ -10,9 +10,11 @@ use std::{
     time::Duration,
 };
 
+pub mod stress;
+
 use cache_core::{CacheConfig, CacheManager, testing::TestClock};
 use cache_redis::{RedisBackend, dev::RedisServer};
-use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
 
 mod gate;
 mod log;
@@ -219,9 +221,18 @@ pub async fn advance_redis(connection: &mut MultiplexedConnection, by: Duration)
 /// # Panics
 /// In a world without one, and if the server does not answer.
 pub async fn redis() -> MultiplexedConnection {
-    let client = redis::Client::open(redis_url()).expect("the address of the server is valid");
-    client
-        .get_multiplexed_async_connection()
+    connect(&redis_url()).await
+}
+
+/// A connection to the server with that address. It is patient: no test depends on how busy the machine is.
+///
+/// # Panics
+/// If the address is none, and if the server does not answer.
+pub async fn connect(url: &str) -> MultiplexedConnection {
+    let patience = AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(60)));
+    redis::Client::open(url)
+        .expect("the address of the server is valid")
+        .get_multiplexed_async_connection_with_config(&patience)
         .await
         .expect("the server answers")
 }

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use cache_core::{
-    CacheConfig, CacheManager, CacheManagerBuilder, cache_invalidate, cache_invalidate_all,
-    cache_put, cache_result, testing::MapBackend,
+    CacheConfig, CacheManager, cache_invalidate, cache_invalidate_all, cache_put, cache_result,
 };
 use tests::{
     World, advance, assert_value_keys, bodies, body, both, caches, on_redis, redis, stored,
@@ -14,13 +13,6 @@ use tests::{
 both!(case_080_switched_off);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn refusal(builder: CacheManagerBuilder) -> String {
-    let refused = builder.build().map(drop);
-    refused
-        .expect_err("such a configuration is refused")
-        .to_string()
-}
 
 #[track_caller]
 fn assert_says(sentence: &str, parts: &[&str]) {
@@ -79,7 +71,8 @@ async fn case_079_an_attribute_stands_between_the_defaults_and_the_settings_of_t
                     .cache("own", CacheConfig::memory().ttl(minute))
             },
             async {
-                (plain(1).await, own(1).await);
+                plain(1).await;
+                own(1).await;
                 advance(minute).await;
                 assert_eq!((plain(1).await, own(1).await), (0, 1));
                 advance(58 * minute).await;
@@ -209,152 +202,6 @@ async fn case_082_key_prefixes() {
             assert_eq!(keys("other-prefix*").await, ["other-prefix:foo:keyname"]);
         })
         .await;
-}
-
-#[test]
-fn a_name_that_cannot_be_one() {
-    let long = "x".repeat(129);
-    for name in ["", "a b", "a:b", "a*", ".a", "-a", "größe", "a\n", &long] {
-        let refused = refusal(CacheManager::builder().cache(name, CacheConfig::memory()));
-        assert_says(
-            &refused,
-            &["cannot be the name of a cache", "letters, digits"],
-        );
-        let caches = CacheManager::builder()
-            .build()
-            .expect("the defaults are valid");
-        assert_eq!(
-            caches.cache::<u64>(name).map(drop).unwrap_err().to_string(),
-            refused
-        );
-        let refused = refusal(CacheManager::builder().backend(name, MapBackend::new()));
-        assert_says(&refused, &["letters, digits"]);
-    }
-    for name in ["a", "0", "Store.products_v2/new-ones", &long[1..]] {
-        let built = CacheManager::builder()
-            .cache(name, CacheConfig::memory())
-            .build();
-        assert!(built.is_ok());
-    }
-}
-
-#[test]
-fn a_cache_or_a_backend_described_twice() {
-    let refused = refusal(
-        CacheManager::builder()
-            .cache("twin", CacheConfig::memory())
-            .cache("other", CacheConfig::memory())
-            .cache("twin", CacheConfig::disabled()),
-    );
-    assert_says(&refused, &["`twin` is configured twice"]);
-    let refused = refusal(
-        CacheManager::builder()
-            .backend("redis", MapBackend::new())
-            .backend("redis", MapBackend::new()),
-    );
-    assert_says(&refused, &["two backends", "`redis`"]);
-}
-
-#[test]
-fn a_time_that_no_store_can_keep() {
-    let century = 100 * 365 * DAY;
-    for ttl in [
-        Duration::ZERO,
-        Duration::from_nanos(1),
-        Duration::from_micros(999),
-    ] {
-        for config in [CacheConfig::memory(), CacheConfig::on(MapBackend::new())] {
-            let refused = refusal(CacheManager::builder().cache("c", config.ttl(ttl)));
-            assert_says(&refused, &["`c`", "`ttl`", "too short", "disabled()"]);
-        }
-    }
-    for ttl in [century + Duration::from_nanos(1), Duration::MAX] {
-        let refused = refusal(CacheManager::builder().defaults(CacheConfig::memory().ttl(ttl)));
-        assert_says(&refused, &["`ttl`", "100 years", "no_ttl()"]);
-    }
-    for ttl in [
-        Duration::from_millis(1),
-        Duration::from_micros(1500),
-        30 * DAY,
-        century,
-    ] {
-        let built = CacheManager::builder()
-            .cache("c", CacheConfig::memory().ttl(ttl))
-            .build();
-        assert!(built.is_ok());
-    }
-    let zero = Duration::ZERO;
-    for (setting, config) in [
-        ("`none_ttl`", CacheConfig::memory().none_ttl(zero)),
-        ("`memory_ttl`", CacheConfig::memory().memory_ttl(zero)),
-        ("`lock_timeout`", CacheConfig::memory().lock_timeout(zero)),
-        ("`time_to_idle`", CacheConfig::memory().time_to_idle(zero)),
-    ] {
-        let refused = refusal(CacheManager::builder().cache("c", config));
-        assert_says(&refused, &["`c`", setting, "at least 1 ms"]);
-    }
-}
-
-#[test]
-fn other_settings_that_cannot_be() {
-    for (config, says) in [
-        (CacheConfig::memory().ttl_jitter(1.5), "`ttl_jitter`"),
-        (CacheConfig::memory().ttl_jitter(-0.1), "`ttl_jitter`"),
-        (CacheConfig::memory().ttl_jitter(f64::NAN), "`ttl_jitter`"),
-        (CacheConfig::memory().max_capacity(0), "`max_capacity`"),
-        (CacheConfig::memory().prefix(""), "`prefix`"),
-        (CacheConfig::memory().prefix("cs:mine"), "`prefix`"),
-        (CacheConfig::memory().prefix("a\r\nb"), "`prefix`"),
-    ] {
-        assert_says(
-            &refusal(CacheManager::builder().cache("c", config)),
-            &["`c`", says],
-        );
-    }
-}
-
-#[test]
-fn case_019_two_caches_with_one_prefix() {
-    let on = |prefix: &str| CacheConfig::on(MapBackend::new()).prefix(prefix);
-    let refused = refusal(
-        CacheManager::builder()
-            .cache("a", on("shop"))
-            .cache("b", on("shop")),
-    );
-    assert_says(&refused, &["`a`", "`b`", "`shop`", "{cache-name}"]);
-    // It may also be another cache's own prefix, and come from the defaults.
-    let refused = refusal(
-        CacheManager::builder()
-            .cache("a", on("cache:b"))
-            .cache("b", CacheConfig::on(MapBackend::new())),
-    );
-    assert_says(&refused, &["`a`", "`b`", "`cache:b`"]);
-
-    let caches = CacheManager::builder()
-        .defaults(on("shop"))
-        .build()
-        .expect("one cache may have such a prefix");
-    assert!(caches.cache::<u64>("a").is_ok());
-    let refused = caches.cache::<u64>("b").map(drop).unwrap_err().to_string();
-    assert_says(&refused, &["`a`", "`b`", "`shop`"]);
-
-    let both = CacheManager::builder()
-        .cache("a", on("shop:{cache-name}"))
-        .cache("b", on("shop:{cache-name}"))
-        // In memory a prefix means nothing.
-        .cache("c", CacheConfig::memory().prefix("shop:a"))
-        .build();
-    assert!(both.is_ok());
-}
-
-#[test]
-fn case_077_idleness_is_not_known_on_a_backend() {
-    let config = CacheConfig::on(MapBackend::new()).time_to_idle(DAY);
-    let refused = refusal(CacheManager::builder().cache("c", config));
-    assert_says(
-        &refused,
-        &["`c`", "`time_to_idle`", "CacheConfig::memory()"],
-    );
 }
 
 #[test]

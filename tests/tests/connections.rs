@@ -60,7 +60,8 @@ async fn case_083_a_cache_on_another_database() {
             .expect("the server answers");
 
         for k in 0..102 {
-            (zero(k).await, one(k).await);
+            zero(k).await;
+            one(k).await;
         }
         caches().settle().await;
         let entries = |cache| (0..102).map(|k| format!("cache:{cache}:{k}")).collect();
@@ -75,7 +76,8 @@ async fn case_083_a_cache_on_another_database() {
 
         clear_one().await;
         for k in 0..102 {
-            (zero(k).await, one(k).await);
+            zero(k).await;
+            one(k).await;
         }
         assert_eq!((bodies("zero"), bodies("one")), (102, 204));
         clear_one().await;

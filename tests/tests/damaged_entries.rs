@@ -115,7 +115,8 @@ async fn case_b28_what_cannot_be_decoded_is_a_miss_once() {
             .invalidate(&1)
             .await
             .expect("the store answers");
-        (f(1).await, f(2).await);
+        f(1).await;
+        f(2).await;
         caches().settle().await;
         let real = store.stored("1").await;
         planted.extend([

@@ -222,7 +222,7 @@ async fn case_b49_a_load_past_its_time_limit_is_an_error_like_any_other() {
         let run = body("f");
         let takes = Duration::from_secs(if run == 0 { 60 } else { 0 });
         let work = tokio::time::sleep(takes);
-        match tokio::time::timeout(Duration::from_millis(100), work).await {
+        match timeout(Duration::from_millis(100), work).await {
             Ok(()) => Ok(run),
             Err(_) => Err("too slow".to_owned()),
         }

@@ -6,11 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{
-    made_up::candidates,
-    shape::{AnyKind, Id, Names, Shape, Slot},
-    stop::Stop,
-};
+use super::shape::{Id, Names, Shape, Slot};
 
 #[derive(Debug)]
 pub(super) struct Node {
@@ -19,20 +15,20 @@ pub(super) struct Node {
     pub(super) active: usize,
     pub(super) tries: usize,
     /// Whether everything within has been seen from here, except within the types it refers to.
-    complete: bool,
+    pub(super) complete: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     slots: Vec<Option<Id>>,
     known: HashMap<(&'static str, &'static str, &'static str), Id>,
     /// The nodes for which values were made up in this pass, in order.
-    made_up: Vec<Id>,
-    progress: bool,
+    pub(super) made_up: Vec<Id>,
+    pub(super) progress: bool,
     /// The map that was read last. Enums with a tag and flattened structs are read as a map first, and only then, from
     /// what it held, as what they are.
-    last_map: Option<Id>,
+    pub(super) last_map: Option<Id>,
     /// How many variants have been seen to their end.
     ended: usize,
     describes_itself: bool,
@@ -244,7 +240,7 @@ impl Tree {
         }
     }
 
-    fn lacks_key(&self, id: Id, name: &str) -> bool {
+    pub(super) fn lacks_key(&self, id: Id, name: &str) -> bool {
         match &self.nodes[id].shape {
             Shape::Map { keys, .. } | Shape::Any { keys, .. } => {
                 !keys.iter().any(|(key, _)| *key == name)
@@ -261,93 +257,6 @@ impl Tree {
             *names = wanted;
             *attempt = 0;
             node.complete = false;
-        }
-    }
-
-    /// The kind of value to make up where any is asked for.
-    pub(super) fn any_kind(&self, id: Id) -> AnyKind {
-        match self.nodes[id].shape {
-            Shape::Any { kind, .. } => AnyKind::ALL[kind],
-            _ => AnyKind::Unit,
-        }
-    }
-
-    /// After a pass in which every made-up value was accepted: others are made up where they may lead elsewhere.
-    pub(super) fn accepted(&mut self, is_new: bool) {
-        self.progress |= is_new;
-        for id in std::mem::take(&mut self.made_up) {
-            match &mut self.nodes[id].shape {
-                Shape::Any { kind, accepted, .. } => {
-                    accepted.get_or_insert(*kind);
-                    self.next_attempt(id);
-                }
-                // Each of the names stands for something else.
-                Shape::Leaf { names: [_, ..], .. } => {
-                    self.next_attempt(id);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// After a pass that ended early: another value is made up for the node that is to blame, as far as that can be told,
-    /// else for the last one for which there is another value.
-    pub(super) fn refused(&mut self, stop: &Stop) {
-        let is_blamed = |id: &Id| match *stop {
-            Stop::Marked(node) => node == *id,
-            Stop::Kind(refused) => {
-                matches!(self.nodes[*id].shape, Shape::Any { .. }) && self.any_kind(*id) == refused
-            }
-            _ => false,
-        };
-        match (stop, self.last_map) {
-            (Stop::Blocked | Stop::Learnt, _) => return,
-            (Stop::Missing(name), Some(map)) if self.lacks_key(map, name) => {
-                return self.want_keys(map, &[*name]);
-            }
-            _ => {}
-        }
-        let blamed = self.made_up.iter().copied().find(is_blamed);
-        let others = std::mem::take(&mut self.made_up);
-        for id in blamed.into_iter().chain(others.into_iter().rev()) {
-            if self.next_attempt(id) {
-                return;
-            }
-        }
-    }
-
-    /// Has another value made up for a node; `false` if there is no other, and the first one's turn comes again.
-    fn next_attempt(&mut self, id: Id) -> bool {
-        let node = &mut self.nodes[id];
-        match &mut node.shape {
-            Shape::Any { kind, accepted, .. } if !node.complete => {
-                self.progress = true;
-                *kind += 1;
-                if *kind == AnyKind::ALL.len() {
-                    *kind = accepted.unwrap_or(0);
-                    node.complete = true;
-                }
-                true
-            }
-            Shape::Leaf {
-                attempt,
-                names,
-                kind,
-            } => {
-                *attempt += 1;
-                let all = if names.is_empty() {
-                    candidates(kind)
-                } else {
-                    names.len()
-                };
-                if *attempt < all {
-                    return true;
-                }
-                *attempt = 0;
-                node.complete |= !names.is_empty();
-                false
-            }
-            _ => false,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::de::{
 use super::{
     shape::{Id, Names, Slot},
     stop::Stop,
-    trace::Tracer,
+    tracer::Tracer,
     tree::Tree,
 };
 

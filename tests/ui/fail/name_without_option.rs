@@ -5,9 +5,5 @@ async fn f(id: u64) -> u64 {
     id
 }
 
-#[cache_result = "c"]
-async fn g(id: u64) -> u64 {
-    id
-}
 
 fn main() {}

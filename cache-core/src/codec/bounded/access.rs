@@ -1,0 +1,97 @@
+//! What is within sequences, maps and enums, within bounds.
+
+use serde::de::{DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+
+use super::Bounded;
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
+    type Error = A::Error;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        if self.counted {
+            self.bounds.count_element()?;
+        }
+        let seed = self.deeper(seed)?;
+        self.inner.next_element_seed(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        if self.counted {
+            self.bounds.count_element()?;
+        }
+        let seed = self.deeper(seed)?;
+        self.inner.next_key_seed(seed)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        let seed = self.deeper(seed)?;
+        self.inner.next_value_seed(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, 'b, A: EnumAccess<'de>> EnumAccess<'de> for Bounded<'b, A> {
+    type Error = A::Error;
+    type Variant = Bounded<'b, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self::Variant), A::Error> {
+        let seed = self.deeper(seed)?;
+        let bounds = self.bounds;
+        let (value, variant) = self.inner.variant_seed(seed)?;
+        Ok((
+            value,
+            Bounded {
+                inner: variant,
+                bounds,
+                counted: false,
+            },
+        ))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Bounded<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
+        let seed = self.deeper(seed)?;
+        self.inner.newtype_variant_seed(seed)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.tuple_variant(len, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        let visitor = self.fixed(visitor);
+        self.inner.struct_variant(fields, visitor)
+    }
+}

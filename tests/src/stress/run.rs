@@ -1,0 +1,220 @@
+//! The run and its oracle.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use tokio::task::JoinSet;
+
+use super::{
+    Database, Dice, Keeper, Report, Row, Unavailable,
+    fate::{Ended, Fate, panic_quietly, pause},
+    keeper::{Look, Way},
+};
+
+/// The first so many rows are asked for as often as all others.
+const HOT: u64 = 4;
+/// A run that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What is to happen.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Decides all that is left to chance, but for who is faster.
+    pub seed: u64,
+    /// How often readers ask.
+    pub calls: u64,
+    /// How many do so at a time.
+    pub tasks: u64,
+    /// How many rows there are.
+    pub keys: u64,
+    /// How writers write.
+    pub ways: &'static [Way],
+    /// Whether callers are dropped or stall, and bodies fail or panic.
+    pub disturbed: bool,
+}
+
+impl Plan {
+    /// That seed, unless the environment variable `STRESS_SEED` has another.
+    ///
+    /// # Panics
+    /// If the variable does not hold a number.
+    #[must_use]
+    pub fn seed(default: u64) -> u64 {
+        std::env::var("STRESS_SEED").map_or(default, |seed| {
+            seed.parse()
+                .expect("STRESS_SEED is a number, as a failed run has printed it")
+        })
+    }
+}
+
+/// Readers and writers of one database, each at one of the keepers.
+///
+/// # Panics
+/// If the run hangs.
+pub async fn run<D: Database, K: Keeper>(plan: Plan, database: &D, keepers: &[K]) -> Report {
+    let mut dice = Dice::new(plan.seed);
+    let mut tasks = JoinSet::new();
+    for keeper in keepers
+        .iter()
+        .cycle()
+        .take(usize::try_from(plan.tasks).expect("few"))
+    {
+        let task = Task {
+            plan,
+            database: database.clone(),
+            keeper: keeper.clone(),
+            dice: dice.fork(),
+            report: Report::default(),
+        };
+        tasks.spawn(task.run());
+    }
+    let mut report = Report::default();
+    let all = async {
+        while let Some(part) = tasks.join_next().await {
+            report += part.expect("a task of the run does not panic itself");
+        }
+        for keeper in keepers {
+            keeper.settle().await;
+        }
+    };
+    let over = tokio::time::timeout(LIMIT, all).await;
+    over.unwrap_or_else(|_| panic!("the run hangs, STRESS_SEED={}", plan.seed));
+    for keeper in keepers {
+        report.left_behind += left_behind(plan.keys, database, keeper).await;
+    }
+    report
+}
+
+/// How many rows are not read as they are. Nobody may be writing.
+async fn left_behind<D: Database, K: Keeper>(keys: u64, database: &D, keeper: &K) -> u64 {
+    let mut wrong = 0;
+    for key in 0..keys {
+        let truth = Row {
+            key,
+            version: database.version(key).await,
+        };
+        let read = keeper.read(key, Look::ByHand, async { Ok(truth) }).await;
+        wrong += u64::from(read != Some(Ok(truth)));
+    }
+    wrong
+}
+
+struct Task<D, K> {
+    plan: Plan,
+    database: D,
+    keeper: K,
+    dice: Dice,
+    report: Report,
+}
+
+impl<D: Database, K: Keeper> Task<D, K> {
+    async fn run(mut self) -> Report {
+        for _ in 0..self.plan.calls / self.plan.tasks {
+            if self.dice.one_in(12) {
+                self.write().await;
+            }
+            self.read().await;
+        }
+        self.report
+    }
+
+    fn key(&mut self) -> u64 {
+        if self.dice.one_in(2) {
+            self.dice.below(HOT)
+        } else {
+            self.dice.below(self.plan.keys)
+        }
+    }
+
+    fn fate(&mut self) -> Fate {
+        if self.plan.disturbed {
+            Fate::draw(&mut self.dice)
+        } else {
+            Fate::Finishes
+        }
+    }
+
+    /// How long a body takes: mostly nothing to speak of, sometimes long enough for much to happen.
+    fn turns(&mut self) -> u64 {
+        match self.dice.below(16) {
+            0 => self.dice.below(40),
+            _ => self.dice.below(4),
+        }
+    }
+
+    async fn read(&mut self) {
+        let (key, look, fate) = (self.key(), Look::draw(&mut self.dice), self.fate());
+        let (before, after) = (self.turns(), self.turns());
+        let fails = self.plan.disturbed && self.dice.one_in(40);
+        let panics = self.plan.disturbed && self.dice.one_in(80);
+        let begun = AtomicU64::new(0);
+        let load = async {
+            begun.fetch_add(1, Ordering::Relaxed);
+            pause(before).await;
+            let version = self.database.version(key).await;
+            pause(after).await;
+            if panics {
+                panic_quietly();
+            }
+            if fails {
+                return Err(Unavailable);
+            }
+            Ok(Row { key, version })
+        };
+
+        let acknowledged = self.database.acknowledged(key).await;
+        let ended = fate.befall(self.keeper.read(key, look, load)).await;
+        let begun = begun.into_inner();
+
+        self.report.calls += 1;
+        self.report.loads += begun;
+        self.note(fate, &ended);
+        match ended {
+            Ended::With(Some(Ok(row))) => {
+                self.report.hits += u64::from(begun == 0);
+                self.report.foreign += u64::from(row.key != key);
+                self.report.stale += u64::from(row.version < acknowledged);
+            }
+            Ended::With(Some(Err(Unavailable))) => self.report.failures += 1,
+            Ended::With(None) | Ended::Dropped | Ended::Panicked => {}
+        }
+    }
+
+    async fn write(&mut self) {
+        let (key, fate) = (self.key(), self.fate());
+        let way = *self.dice.choose(self.plan.ways);
+        let (before, after) = (self.dice.below(3), self.dice.below(3));
+        let panics = self.plan.disturbed && self.dice.one_in(80);
+        let write = async {
+            pause(before).await;
+            let version = self.database.write(key).await;
+            pause(after).await;
+            if panics {
+                panic_quietly();
+            }
+            Row { key, version }
+        };
+        let ended = fate.befall(self.keeper.write(key, way, write)).await;
+        self.note(fate, &ended);
+        match ended {
+            Ended::With(Some(version)) => {
+                self.database.acknowledge(key, version).await;
+                self.report.invalidations += 1;
+            }
+            Ended::With(None) => {
+                self.report.not_acknowledged += 1;
+                self.keeper.clean_up(key).await;
+            }
+            Ended::Dropped | Ended::Panicked if way.is_by_hand() => self.keeper.clean_up(key).await,
+            Ended::Dropped | Ended::Panicked => {}
+        }
+    }
+
+    fn note<T>(&mut self, fate: Fate, ended: &Ended<T>) {
+        self.report.cancelled += u64::from(matches!(ended, Ended::Dropped));
+        self.report.panicked += u64::from(matches!(ended, Ended::Panicked));
+        self.report.stalled += u64::from(matches!(fate, Fate::Stalls(..)));
+    }
+}

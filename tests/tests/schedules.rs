@@ -1,0 +1,461 @@
+//! Random schedules that can be repeated exactly: one thread polls callers in an order that a seed decides, drops some, and
+//! polls nobody who was not woken. So a wake-up that is lost is found as well as an answer that is stale.
+//!
+//! `STRESS_SEED=…` runs one schedule alone.
+
+use std::{
+    future::Future,
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    task::{Context, Poll, Wake, Waker},
+    time::Duration,
+};
+
+use cache_core::{
+    BackendError, CacheBackend, CacheConfig, async_trait,
+    backend::{CacheId, EntryId, Fence, Loaded, NewEntry},
+    testing::MapBackend,
+};
+use tests::stress::{Annotated, Database, Dice, InProcess, Keeper, Look, Row, Unavailable, Way};
+use tokio::task::yield_now;
+
+const KEYS: u64 = 2;
+/// How many callers are started in one schedule, and how many are under way at a time.
+const CALLERS: u64 = 40;
+const AT_A_TIME: usize = 8;
+
+#[test]
+fn in_memory() {
+    each_seed(0..1_500, |seed| {
+        Schedule::new(seed, vec![CacheConfig::memory()], Calls::All)
+    });
+}
+
+#[test]
+fn through_a_backend_that_two_processes_share() {
+    each_seed(0..700, |seed| {
+        let backend = Wandering(MapBackend::new(), Arc::new(Mutex::new(Dice::new(seed))));
+        let configs = vec![CacheConfig::on(backend.clone()), CacheConfig::on(backend)];
+        Schedule::new(seed, configs, Calls::All)
+    });
+}
+
+#[test]
+fn nothing_is_loaded_twice_in_memory() {
+    each_seed(0..500, |seed| {
+        Schedule::new(seed, vec![CacheConfig::memory()], Calls::Reads)
+    });
+}
+
+/// Not even by a caller who read the backend before the value was there, and looked for the load when it was over.
+#[test]
+fn nothing_is_loaded_twice_through_a_backend() {
+    each_seed(0..500, |seed| {
+        let backend = Wandering(MapBackend::new(), Arc::new(Mutex::new(Dice::new(seed))));
+        Schedule::new(seed, vec![CacheConfig::on(backend)], Calls::Reads)
+    });
+}
+
+fn each_seed(seeds: Range<u64>, schedule: impl Fn(u64) -> Schedule) {
+    let seeds = match std::env::var("STRESS_SEED") {
+        Ok(seed) => {
+            let seed = seed.parse().expect("STRESS_SEED is a number");
+            seed..seed + 1
+        }
+        Err(_) => seeds,
+    };
+    for seed in seeds {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            // Time stands still while anybody has something to do.
+            .start_paused(true)
+            .build()
+            .expect("a runtime without I/O needs nothing");
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            runtime.block_on(schedule(seed).run());
+        }));
+        if let Err(failure) = run {
+            eprintln!("STRESS_SEED={seed}");
+            resume_unwind(failure);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    All,
+    /// Nobody writes, nobody is dropped, no body fails.
+    Reads,
+}
+
+/// One caller.
+struct Work {
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    woken: Arc<Flag>,
+    polled: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// At which keeper.
+    Read(usize),
+    Write(usize, u64, Way),
+    CleanUp,
+}
+
+#[derive(Debug)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+/// The bodies of readers.
+#[derive(Debug, Default)]
+struct Bodies {
+    begun: AtomicU64,
+    begun_of_key: [AtomicU64; KEYS as usize],
+    /// Keeper, key, and when it began, of those that run.
+    running: Mutex<Vec<(usize, u64, u64)>>,
+    /// The number of polls so far.
+    now: AtomicU64,
+    /// When a writer was last polled or dropped, and so may have invalidated.
+    written: AtomicU64,
+}
+
+struct Body<'a>(&'a Bodies, (usize, u64, u64));
+
+impl Bodies {
+    fn begin(&self, keeper: usize, key: u64, alone: bool) -> Body<'_> {
+        self.begun.fetch_add(1, SeqCst);
+        self.begun_of_key[key as usize].fetch_add(1, SeqCst);
+        let now = self.now.load(SeqCst);
+        let mut running = self.running.lock().expect("no panic while locked");
+        let beside = running.iter().any(|(at, of, began)| {
+            (*at, *of) == (keeper, key) && *began > self.written.load(SeqCst)
+        });
+        let body = (keeper, key, now);
+        running.push(body);
+        drop(running);
+        assert!(!(alone && beside), "two bodies of one key at a time");
+        Body(self, body)
+    }
+}
+
+impl Drop for Body<'_> {
+    fn drop(&mut self) {
+        let mut running = self.0.running.lock().expect("no panic while locked");
+        let place = running.iter().position(|body| *body == self.1);
+        running.remove(place.expect("it was put there"));
+    }
+}
+
+struct Schedule {
+    calls: Calls,
+    /// In memory an invalidation has happened when its writer was polled; through a backend it goes on beside.
+    in_memory: bool,
+    dice: Dice,
+    keepers: Vec<Annotated>,
+    database: InProcess,
+    bodies: Arc<Bodies>,
+    at_work: Vec<Work>,
+    looked: Vec<u64>,
+}
+
+impl Schedule {
+    fn new(seed: u64, configs: Vec<CacheConfig>, calls: Calls) -> Self {
+        let in_memory = configs.len() == 1 && calls == Calls::All;
+        let mut keepers: Vec<Annotated> = Vec::new();
+        for config in configs {
+            // Longer than any of these: who relieves a leader is no matter of this test.
+            let config = config.lock_timeout(Duration::from_secs(3600));
+            keepers.push(match keepers.first() {
+                None => Annotated::new(config, KEYS),
+                Some(first) => first.other(config),
+            });
+        }
+        Self {
+            calls,
+            in_memory,
+            dice: Dice::new(seed),
+            looked: vec![0; keepers.len()],
+            keepers,
+            database: InProcess::new(KEYS),
+            bodies: Arc::default(),
+            at_work: Vec::new(),
+        }
+    }
+
+    async fn run(mut self) {
+        let mut to_come = CALLERS;
+        while to_come > 0 || !self.at_work.is_empty() {
+            if to_come > 0 && self.at_work.len() < AT_A_TIME && self.dice.one_in(3) {
+                to_come -= 1;
+                self.start();
+            }
+            // What goes on in the background gets its turn at random too.
+            if self.dice.one_in(3) {
+                yield_now().await;
+            }
+            if self.calls == Calls::All && self.dice.one_in(16) {
+                self.drop_one();
+            }
+            if !self.poll_one() && to_come == 0 && !self.at_work.is_empty() {
+                self.wait_for_background().await;
+            }
+        }
+        for keeper in &self.keepers {
+            keeper.settle().await;
+        }
+        self.check().await;
+    }
+
+    fn start(&mut self) {
+        let at = self.dice.below(self.keepers.len() as u64) as usize;
+        let key = self.dice.below(KEYS);
+        if self.calls == Calls::All && self.dice.one_in(5) {
+            let way = *self.dice.choose(Way::ALL);
+            self.start_writer(at, key, way);
+        } else {
+            self.start_reader(at, key);
+        }
+    }
+
+    fn start_reader(&mut self, at: usize, key: u64) {
+        let (keeper, database) = (self.keepers[at].clone(), self.database.clone());
+        let bodies = Arc::clone(&self.bodies);
+        let all = self.calls == Calls::All;
+        let look = match Look::draw(&mut self.dice) {
+            Look::Refresh if !all => Look::Annotated,
+            look => look,
+        };
+        let (before, after) = (self.dice.below(4), self.dice.below(4));
+        let (fails, panics) = (all && self.dice.one_in(10), all && self.dice.one_in(10));
+        // A refresh invalidates, as writers do.
+        let kind = if look == Look::Refresh {
+            Kind::Write(at, key, Way::Invalidate)
+        } else {
+            Kind::Read(at)
+        };
+        let alone = self.in_memory || !all;
+        self.begin(kind, async move {
+            let load = async {
+                assert_ne!(look, Look::Only, "to look is not to load");
+                let _body = bodies.begin(at, key, alone);
+                pause(before).await;
+                let version = database.version(key).await;
+                pause(after).await;
+                if panics {
+                    resume_unwind(Box::new(Planned));
+                }
+                if fails {
+                    return Err(Unavailable);
+                }
+                Ok(Row { key, version })
+            };
+            let acknowledged = database.acknowledged(key).await;
+            if let Some(Ok(row)) = keeper.read(key, look, load).await {
+                assert_eq!(row.key, key);
+                assert!(
+                    row.version >= acknowledged,
+                    "stale: version {} for {acknowledged}",
+                    row.version
+                );
+            }
+        });
+    }
+
+    fn start_writer(&mut self, at: usize, key: u64, way: Way) {
+        let (keeper, database) = (self.keepers[at].clone(), self.database.clone());
+        let (before, after) = (self.dice.below(3), self.dice.below(3));
+        let panics = self.dice.one_in(10);
+        self.begin(Kind::Write(at, key, way), async move {
+            let write = async {
+                pause(before).await;
+                let version = database.write(key).await;
+                pause(after).await;
+                if panics {
+                    resume_unwind(Box::new(Planned));
+                }
+                Row { key, version }
+            };
+            let version = keeper.write(key, way, write).await;
+            let version = version.expect("the backend answers");
+            database.acknowledge(key, version).await;
+        });
+    }
+
+    fn begin(&mut self, kind: Kind, future: impl Future<Output = ()> + 'static) {
+        self.at_work.push(Work {
+            future: Box::pin(future),
+            woken: Arc::new(Flag(AtomicBool::new(true))),
+            polled: false,
+            kind,
+        });
+    }
+
+    /// Polls one of those who were woken; false if there are none.
+    fn poll_one(&mut self) -> bool {
+        let woken: Vec<usize> = (0..self.at_work.len())
+            .filter(|index| self.at_work[*index].woken.0.load(SeqCst))
+            .collect();
+        if woken.is_empty() {
+            return false;
+        }
+        let index = *self.dice.choose(&woken);
+        let work = &mut self.at_work[index];
+        work.woken.0.store(false, SeqCst);
+        self.bodies.now.fetch_add(1, SeqCst);
+        if matches!(work.kind, Kind::Write(..) | Kind::CleanUp) {
+            self.bodies
+                .written
+                .store(self.bodies.now.load(SeqCst), SeqCst);
+        }
+        if !std::mem::replace(&mut work.polled, true)
+            && let Kind::Read(at) = work.kind
+        {
+            self.looked[at] += 1;
+        }
+        let waker = Waker::from(Arc::clone(&work.woken));
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            work.future.as_mut().poll(&mut Context::from_waker(&waker))
+        }));
+        match polled {
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(())) => drop(self.at_work.swap_remove(index)),
+            Err(panic) if panic.is::<Planned>() => self.give_up(index),
+            Err(panic) => resume_unwind(panic),
+        }
+        true
+    }
+
+    fn drop_one(&mut self) {
+        if !self.at_work.is_empty() {
+            let index = self.dice.below(self.at_work.len() as u64) as usize;
+            if self.at_work[index].kind != Kind::CleanUp {
+                self.give_up(index);
+            }
+        }
+    }
+
+    /// A caller that was dropped half-way or has panicked.
+    fn give_up(&mut self, index: usize) {
+        let work = self.at_work.swap_remove(index);
+        if let Kind::Write(at, key, way) = work.kind {
+            let now = self.bodies.now.fetch_add(1, SeqCst);
+            self.bodies.written.store(now + 1, SeqCst);
+            if way.is_by_hand() {
+                let keeper = self.keepers[at].clone();
+                self.begin(Kind::CleanUp, async move { keeper.clean_up(key).await });
+            }
+        }
+    }
+
+    /// Nobody is woken: then something in the background must be about to wake somebody.
+    async fn wait_for_background(&mut self) {
+        for _ in 0..1_000 {
+            if self.at_work.iter().any(|work| work.woken.0.load(SeqCst)) {
+                return;
+            }
+            yield_now().await;
+        }
+        let kinds: Vec<Kind> = self.at_work.iter().map(|work| work.kind).collect();
+        panic!("nobody wakes those who wait: {kinds:?}");
+    }
+
+    /// When all is over.
+    async fn check(&self) {
+        let loads: u64 = self.keepers.iter().map(|keeper| keeper.stats().loads).sum();
+        assert_eq!(loads, self.bodies.begun.load(SeqCst));
+        for (keeper, looked) in self.keepers.iter().zip(&self.looked) {
+            let stats = keeper.stats();
+            let outcomes = stats.hits + stats.misses + stats.coalesced + stats.bypasses;
+            if self.calls == Calls::Reads {
+                assert_eq!(outcomes, *looked, "one outcome for each call: {stats:?}");
+            }
+            assert_eq!(stats.backend_errors, 0);
+        }
+        for key in 0..KEYS {
+            let begun = self.bodies.begun_of_key[key as usize].load(SeqCst);
+            assert!(self.calls == Calls::All || begun <= 1, "{begun} bodies");
+            let truth = Row {
+                key,
+                version: self.database.version(key).await,
+            };
+            for keeper in &self.keepers {
+                let read = keeper.read(key, Look::ByHand, async { Ok(truth) }).await;
+                assert_eq!(read, Some(Ok(truth)), "left behind");
+            }
+        }
+    }
+}
+
+/// What the bodies panic with.
+struct Planned;
+
+async fn pause(turns: u64) {
+    for _ in 0..turns {
+        yield_now().await;
+    }
+}
+
+/// A backend on whose way somebody else may always come first, before and after.
+#[derive(Clone, Debug)]
+struct Wandering(MapBackend, Arc<Mutex<Dice>>);
+
+impl Wandering {
+    async fn on<T>(&self, operation: impl Future<Output = T>) -> T {
+        self.wander().await;
+        let done = operation.await;
+        self.wander().await;
+        done
+    }
+
+    async fn wander(&self) {
+        let turns = self.1.lock().expect("no panic while locked").below(3);
+        pause(turns).await;
+    }
+}
+
+#[async_trait]
+impl CacheBackend for Wandering {
+    async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
+        self.on(self.0.load(entry)).await
+    }
+
+    async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+        self.on(self.0.store(entry, new)).await
+    }
+
+    async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+        self.on(self.0.put(entry, new)).await
+    }
+
+    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
+        self.on(self.0.load_cache_fence(cache)).await
+    }
+
+    async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
+        self.on(self.0.invalidate(entry)).await
+    }
+
+    async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
+        self.on(self.0.invalidate_all(cache)).await
+    }
+
+    async fn invalidate_if(
+        &self,
+        cache: &CacheId,
+        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+    ) -> Result<u64, BackendError> {
+        self.on(self.0.invalidate_if(cache, predicate)).await
+    }
+}
