@@ -4,6 +4,7 @@ use std::error::Error as _;
 
 use axum::{
     Json, RequestPartsExt,
+    body::Bytes,
     extract::{FromRequest, FromRequestParts, Path, Request, rejection::JsonRejection},
     http::{StatusCode, request::Parts},
 };
@@ -39,8 +40,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        // All of the body is read before anything is said about it: an answer to a request that is still being sent may
+        // never arrive, because the connection is closed.
+        let mut read = Request::default();
+        read.headers_mut().clone_from(request.headers());
+        let body = Bytes::from_request(request, state)
+            .await
+            .map_err(|rejection| {
+                let status = rejection.status();
+                Error::BadBody {
+                    status,
+                    message: rejection.body_text(),
+                }
+            })?;
+        *read.body_mut() = body.into();
+
         let Json(text): Json<Box<RawValue>> =
-            Json::from_request(request, state).await.map_err(bad_body)?;
+            Json::from_request(read, state).await.map_err(bad_body)?;
         if !text.get().starts_with('{') {
             // Serde would take an array for a struct, too, its fields in the order of our source.
             let message = "a JSON object is needed".to_owned();
@@ -61,7 +77,7 @@ fn bad_body(rejection: JsonRejection) -> Error {
         JsonRejection::JsonDataError(_) | JsonRejection::JsonSyntaxError(_) => {
             StatusCode::BAD_REQUEST
         }
-        // Too large, or not said to be JSON.
+        // Not said to be JSON.
         _ => rejection.status(),
     };
     // The source says what is wrong, without the sentence that every rejection begins with.

@@ -15,7 +15,7 @@ mod store;
 use std::{
     error::Error,
     future::{Future, IntoFuture},
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     process::ExitCode,
     sync::Arc,
     time::Duration,
@@ -47,6 +47,7 @@ async fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
         .init();
 
     match serve(args, caching).await {

@@ -1,9 +1,10 @@
 //! The shop's tables, in SQLite or PostgreSQL, with one set of statements for both.
 
 mod catalog;
+mod changes;
 mod orders;
 
-pub(crate) use self::{catalog::Restocked, orders::Placed};
+pub(crate) use self::{changes::Restocked, orders::Placed};
 
 use std::{str::FromStr, sync::Mutex, time::Duration};
 

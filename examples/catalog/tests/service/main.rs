@@ -3,13 +3,17 @@
 //! These tests need the packages `postgresql` and `redis-server`.
 
 mod administration;
+mod bodies;
 mod caching;
+mod changing;
 mod command_line;
+mod creating;
 mod databases;
 mod orders;
 mod postgres;
+mod reading;
 mod redis_caching;
-mod rest;
+mod rows;
 mod running;
 
 /// Makes two tests of every function: on SQLite in memory and on PostgreSQL, each on a database of its own, uncached.
