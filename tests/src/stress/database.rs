@@ -69,8 +69,11 @@ impl Database for InProcess {
 #[derive(Clone, Debug)]
 pub struct OnServer {
     connection: MultiplexedConnection,
-    raise: Arc<redis::Script>,
 }
+
+/// Sent as it is each time: somebody may have the server forget its scripts at any moment.
+const RAISE: &str = "local now = tonumber(redis.call('GET', KEYS[1]) or '0')
+if tonumber(ARGV[1]) > now then redis.call('SET', KEYS[1], ARGV[1]) end";
 
 impl OnServer {
     /// The database on that server.
@@ -80,10 +83,6 @@ impl OnServer {
     pub async fn open(url: &str) -> Self {
         Self {
             connection: crate::connect(&format!("{url}/1")).await,
-            raise: Arc::new(redis::Script::new(
-                "local now = tonumber(redis.call('GET', KEYS[1]) or '0')
-                 if tonumber(ARGV[1]) > now then redis.call('SET', KEYS[1], ARGV[1]) end",
-            )),
         }
     }
 
@@ -128,10 +127,12 @@ impl Database for OnServer {
     }
 
     async fn acknowledge(&self, key: u64, version: u64) {
-        self.raise
-            .key(format!("acknowledged:{key}"))
+        redis::cmd("EVAL")
+            .arg(RAISE)
+            .arg(1)
+            .arg(format!("acknowledged:{key}"))
             .arg(version)
-            .invoke_async::<()>(&mut self.connection.clone())
+            .exec_async(&mut self.connection.clone())
             .await
             .expect("the server answers");
     }

@@ -16,7 +16,7 @@ use super::{
 /// The first so many rows are asked for as often as all others.
 const HOT: u64 = 4;
 /// A run that takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// What is to happen.
 #[derive(Clone, Copy, Debug)]
