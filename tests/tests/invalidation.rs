@@ -100,14 +100,17 @@ async fn clear_of(entries: usize) {
     }
     caches().settle().await;
     // The rest are copies: to a clear an entry is an entry.
-    ::redis::Script::new(
+    let copy = ::redis::Script::new(
         "local entry = redis.call('GET', 'cache:c:0')
-         for k = 102, ARGV[1] - 1 do redis.call('SET', 'cache:c:' .. k, entry, 'PX', 300000) end",
-    )
-    .arg(entries)
-    .invoke_async::<()>(&mut tests::redis().await)
-    .await
-    .expect("the server answers");
+         for k = ARGV[1], ARGV[2] - 1 do redis.call('SET', 'cache:c:' .. k, entry, 'PX', 300000) end",
+    );
+    for first in (102..entries).step_by(1000) {
+        copy.arg(first)
+            .arg(entries.min(first + 1000))
+            .invoke_async::<()>(&mut tests::redis().await)
+            .await
+            .expect("the server answers");
+    }
     assert_eq!(keys_like("cache:c:*").await.len(), entries);
 
     let monitor = Monitor::start();
@@ -705,9 +708,14 @@ async fn assert_foreign(keys: &[&str]) {
 
 /// Waits until a clear has given back the memory of what it has ended. It has ended it long before.
 async fn until_gone(pattern: &str) {
-    while on_redis() && !scan(pattern).await.is_empty() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let gone = async {
+        while on_redis() && !scan(pattern).await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .expect("what a clear leaves behind is swept");
 }
 
 /// Some keys that match, if there are any; found as the framework may find them.

@@ -22,6 +22,7 @@ both!(
     case_014_key_expression_replaces_the_marks,
     case_016_key_expression_may_use_the_functions_own_context,
     case_b14_keys_of_different_parts_never_meet,
+    case_b14_arguments_that_differ_never_meet,
     case_b14_texts_are_pinned,
     case_b14_name_and_key_cannot_be_shifted_into_each_other,
     a_tuple_in_a_key_expression_is_several_parts,
@@ -346,6 +347,100 @@ async fn case_b14_keys_of_different_parts_never_meet() {
         let keys: Vec<_> = texts.iter().map(|text| format!("cache:c:{text}")).collect();
         assert_eq!(value_keys().await, keys);
     }
+}
+
+/// The same through functions of one cache, one for each number and type of parameters.
+async fn case_b14_arguments_that_differ_never_meet() {
+    macro_rules! functions {
+        ($($name:ident($($param:ident: $type:ty),*)),+ $(,)?) => {$(
+            #[cache_result(cache = "c", manager = caches())]
+            async fn $name($($param: $type),*) -> String {
+                body("any");
+                format!("{:?}", ($($param,)*))
+            }
+        )+};
+    }
+    functions! {
+        text(a: &str),
+        texts(a: &str, b: &str),
+        three(a: &str, b: &str, c: &str),
+        option(a: Option<&str>),
+        option_and_text(a: Option<&str>, b: &str),
+        nested(a: Option<Option<u32>>),
+        number(a: u32),
+        float(a: f64),
+        numbers(a: u32, b: u32),
+        mixed(a: u32, b: &str),
+        list(a: &[&str]),
+        list_and_text(a: &[&str], b: &str),
+        pair(a: (&str, &str)),
+        pair_and_text(a: (&str, &str), b: &str),
+        character_and_text(a: char, b: &str),
+        flag(a: bool),
+    }
+
+    let pairs = [
+        ("a:b", "c"),
+        ("a", "b:c"),
+        ("", "x"),
+        ("x", ""),
+        ("", ""),
+        ("a,b", "c"),
+        (r#"a","b"#, "c"),
+        ("a\0", "b"),
+        ("a", "\0b"),
+        ("1", "2"),
+        ("null", "x"),
+        ("None", "x"),
+    ];
+    let alone = [
+        "",
+        "1",
+        "1.0",
+        "true",
+        "null",
+        "None",
+        "[1,2]",
+        r#"["a","b"]"#,
+        "{a}",
+        "a\nb",
+        "é",
+        "e\u{301}",
+        "default-cache-key",
+        "#x",
+        "\"1\"",
+    ];
+    for _ in 0..2 {
+        for (a, b) in pairs {
+            assert_eq!(texts(a, b).await, format!("{:?}", (a, b)));
+        }
+        for a in alone {
+            assert_eq!(text(a).await, format!("{:?}", (a,)));
+        }
+        assert_eq!(three("a", "b", "c").await, r#"("a", "b", "c")"#);
+        assert_eq!(option(None).await, "(None,)");
+        assert_eq!(option_and_text(None, "x").await, r#"(None, "x")"#);
+        assert_eq!(nested(Some(None)).await, "(Some(None),)");
+        assert_eq!(number(1).await, "(1,)");
+        assert_eq!(float(1.0).await, "(1.0,)");
+        assert_eq!(float(-0.0).await, "(-0.0,)");
+        assert_eq!(float(0.0).await, "(0.0,)");
+        assert_eq!(numbers(1, 2).await, "(1, 2)");
+        assert_eq!(mixed(1, "2").await, r#"(1, "2")"#);
+        assert_eq!(list(&["a,b"]).await, r#"(["a,b"],)"#);
+        assert_eq!(list(&[]).await, "([],)");
+        assert_eq!(list_and_text(&["a"], "b").await, r#"(["a"], "b")"#);
+        assert_eq!(pair_and_text(("a", "b"), "c").await, r#"(("a", "b"), "c")"#);
+        assert_eq!(flag(true).await, "(true,)");
+        assert_eq!(bodies("any"), 42);
+    }
+
+    // What is equal in every part is one key, whatever holds the parts.
+    assert_eq!(character_and_text('x', "").await, r#"("x", "")"#);
+    assert_eq!(pair(("x", "")).await, r#"("x", "")"#);
+    assert_eq!(list(&["x", ""]).await, r#"("x", "")"#);
+    assert_eq!(option(Some("1")).await, r#"("1",)"#);
+    assert_eq!(bodies("any"), 42);
 }
 
 async fn case_b14_texts_are_pinned() {
