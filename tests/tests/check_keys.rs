@@ -153,7 +153,7 @@ fn case_009_strict() {
     }
 }
 
-/// They are not called by name above; here they show that a warning changes nothing.
+/// A warning changes nothing: the functions are called as if there were none.
 #[tokio::test]
 async fn case_009_the_entry_is_still_there() {
     let caches = CacheManager::global();
