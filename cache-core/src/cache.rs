@@ -29,7 +29,7 @@ use crate::{
     backend::{BackendError, BackendErrorKind, CacheBackend, CacheId, Fence, FenceScope, NewEntry},
     background::Background,
     clock::Clock,
-    codec::ValueForm,
+    codec::{CodecError, ValueForm},
     complaint::{Complaint, Complaints},
     config::{EffectiveConfig, Store},
     entry::{self, Label},
@@ -815,7 +815,10 @@ impl CacheInner {
         ttl: Option<Duration>,
         fence: Fence,
     ) -> Result<NewEntry, CacheError> {
-        let payload = form.encode(&self.config.codec, value).map_err(|source| {
+        // As in `read`: a `Serialize` of a user may panic, and the value is returned all the same.
+        let payload = catch_unwind(AssertUnwindSafe(|| form.encode(&self.config.codec, value)));
+        let payload = payload.unwrap_or(Err(CodecError::new("its `Serialize` panicked")));
+        let payload = payload.map_err(|source| {
             self.counters.store_failures.one();
             let error = CacheError::Codec {
                 cache: self.name().to_owned(),
