@@ -1,11 +1,7 @@
-//! Random schedules that can be repeated exactly: one thread polls callers in an order that a seed decides, drops some, and
-//! polls nobody who was not woken. So a wake-up that is lost is found as well as an answer that is stale.
-//!
-//! `STRESS_SEED=…` runs one schedule alone.
+//! One schedule: who is started, polled and dropped, and what must hold.
 
 use std::{
     future::Future,
-    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
     sync::{
@@ -16,78 +12,19 @@ use std::{
     time::Duration,
 };
 
-use cache_core::{
-    BackendError, CacheBackend, CacheConfig, async_trait,
-    backend::{CacheId, EntryId, Fence, Loaded, NewEntry},
-    testing::MapBackend,
-};
+use cache_core::CacheConfig;
 use tests::stress::{Annotated, Database, Dice, InProcess, Keeper, Look, Row, Unavailable, Way};
 use tokio::task::yield_now;
+
+use crate::wandering::pause;
 
 const KEYS: u64 = 2;
 /// How many callers are started in one schedule, and how many are under way at a time.
 const CALLERS: u64 = 40;
 const AT_A_TIME: usize = 8;
 
-#[test]
-fn in_memory() {
-    each_seed(0..1_500, |seed| {
-        Schedule::new(seed, vec![CacheConfig::memory()], Calls::All)
-    });
-}
-
-#[test]
-fn through_a_backend_that_two_processes_share() {
-    each_seed(0..700, |seed| {
-        let backend = Wandering(MapBackend::new(), Arc::new(Mutex::new(Dice::new(seed))));
-        let configs = vec![CacheConfig::on(backend.clone()), CacheConfig::on(backend)];
-        Schedule::new(seed, configs, Calls::All)
-    });
-}
-
-#[test]
-fn nothing_is_loaded_twice_in_memory() {
-    each_seed(0..500, |seed| {
-        Schedule::new(seed, vec![CacheConfig::memory()], Calls::Reads)
-    });
-}
-
-/// Not even by a caller who read the backend before the value was there, and looked for the load when it was over.
-#[test]
-fn nothing_is_loaded_twice_through_a_backend() {
-    each_seed(0..500, |seed| {
-        let backend = Wandering(MapBackend::new(), Arc::new(Mutex::new(Dice::new(seed))));
-        Schedule::new(seed, vec![CacheConfig::on(backend)], Calls::Reads)
-    });
-}
-
-fn each_seed(seeds: Range<u64>, schedule: impl Fn(u64) -> Schedule) {
-    let seeds = match std::env::var("STRESS_SEED") {
-        Ok(seed) => {
-            let seed = seed.parse().expect("STRESS_SEED is a number");
-            seed..seed + 1
-        }
-        Err(_) => seeds,
-    };
-    for seed in seeds {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            // Time stands still while anybody has something to do.
-            .start_paused(true)
-            .build()
-            .expect("a runtime without I/O needs nothing");
-        let run = catch_unwind(AssertUnwindSafe(|| {
-            runtime.block_on(schedule(seed).run());
-        }));
-        if let Err(failure) = run {
-            eprintln!("STRESS_SEED={seed}");
-            resume_unwind(failure);
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Calls {
+pub(crate) enum Calls {
     All,
     /// Nobody writes, nobody is dropped, no body fails.
     Reads,
@@ -158,7 +95,7 @@ impl Drop for Body<'_> {
     }
 }
 
-struct Schedule {
+pub(crate) struct Schedule {
     calls: Calls,
     /// In memory an invalidation has happened when its writer was polled; through a backend it goes on beside.
     in_memory: bool,
@@ -171,7 +108,7 @@ struct Schedule {
 }
 
 impl Schedule {
-    fn new(seed: u64, configs: Vec<CacheConfig>, calls: Calls) -> Self {
+    pub(crate) fn new(seed: u64, configs: Vec<CacheConfig>, calls: Calls) -> Self {
         let in_memory = configs.len() == 1 && calls == Calls::All;
         let mut keepers: Vec<Annotated> = Vec::new();
         for config in configs {
@@ -194,7 +131,7 @@ impl Schedule {
         }
     }
 
-    async fn run(mut self) {
+    pub(crate) async fn run(mut self) {
         let mut to_come = CALLERS;
         while to_come > 0 || !self.at_work.is_empty() {
             if to_come > 0 && self.at_work.len() < AT_A_TIME && self.dice.one_in(3) {
@@ -400,62 +337,3 @@ impl Schedule {
 
 /// What the bodies panic with.
 struct Planned;
-
-async fn pause(turns: u64) {
-    for _ in 0..turns {
-        yield_now().await;
-    }
-}
-
-/// A backend on whose way somebody else may always come first, before and after.
-#[derive(Clone, Debug)]
-struct Wandering(MapBackend, Arc<Mutex<Dice>>);
-
-impl Wandering {
-    async fn on<T>(&self, operation: impl Future<Output = T>) -> T {
-        self.wander().await;
-        let done = operation.await;
-        self.wander().await;
-        done
-    }
-
-    async fn wander(&self) {
-        let turns = self.1.lock().expect("no panic while locked").below(3);
-        pause(turns).await;
-    }
-}
-
-#[async_trait]
-impl CacheBackend for Wandering {
-    async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
-        self.on(self.0.load(entry)).await
-    }
-
-    async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.on(self.0.store(entry, new)).await
-    }
-
-    async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.on(self.0.put(entry, new)).await
-    }
-
-    async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
-        self.on(self.0.load_cache_fence(cache)).await
-    }
-
-    async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
-        self.on(self.0.invalidate(entry)).await
-    }
-
-    async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
-        self.on(self.0.invalidate_all(cache)).await
-    }
-
-    async fn invalidate_if(
-        &self,
-        cache: &CacheId,
-        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
-    ) -> Result<u64, BackendError> {
-        self.on(self.0.invalidate_if(cache, predicate)).await
-    }
-}
