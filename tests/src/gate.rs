@@ -1,11 +1,12 @@
 //! Ways to hold what runs at the same time at a known point, so that no test hopes for an order.
 
 use std::{
+    future::Future,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{sync::watch, task::JoinHandle, time::timeout};
 
 use crate::caches;
 
@@ -58,8 +59,11 @@ impl Gate {
     }
 
     /// Waits until that many have come here.
+    ///
+    /// # Panics
+    /// If they do not come.
     pub async fn reached_by(&self, count: usize) {
-        self.wait(|state| state.arrived >= count).await;
+        soon(self.wait(|state| state.arrived >= count)).await;
     }
 
     async fn wait(&self, condition: impl FnMut(&State) -> bool) {
@@ -69,6 +73,16 @@ impl Gate {
             .await
             .expect("the gate is borrowed");
     }
+}
+
+/// What `call` gives, which must not have to wait for anything that the test holds.
+///
+/// # Panics
+/// If it does.
+pub async fn soon<T>(call: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, call)
+        .await
+        .expect("this waits for something that does not come")
 }
 
 /// Lets everything else run until `condition` holds.
@@ -98,11 +112,11 @@ pub async fn until_busy(cache: &str, gate: &Gate, calls: usize) {
 /// What the calls gave, in their order.
 ///
 /// # Panics
-/// If one of them panicked or was aborted.
+/// If one of them panicked, was aborted or hangs.
 pub async fn results<T>(calls: Vec<JoinHandle<T>>) -> Vec<T> {
     let mut results = Vec::with_capacity(calls.len());
     for call in calls {
-        results.push(call.await.expect("no call panics"));
+        results.push(soon(call).await.expect("no call panics"));
     }
     results
 }

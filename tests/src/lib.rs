@@ -20,7 +20,7 @@ mod gate;
 mod log;
 mod monitor;
 
-pub use gate::{Gate, results, until, until_busy};
+pub use gate::{Gate, results, soon, until, until_busy};
 pub use log::Log;
 pub use monitor::Monitor;
 

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use cache_core::{CacheError, cache_invalidate, cache_invalidate_all, cache_put, cache_result};
-use tests::{Gate, World, bodies, body, both, caches, spawn, stored, with_caches};
+use tests::{Gate, World, bodies, body, both, caches, soon, spawn, stored, with_caches};
 
 both!(
     case_b21_who_arrives_after_an_invalidation_loads_afresh,
@@ -35,13 +35,18 @@ impl Row {
     }
 }
 
-/// Reads the row, and is held at the gate with what it has read.
-#[cache_result(cache = "c", manager = caches())]
-async fn read(#[cache_key] _k: u64, row: Row, gate: Gate) -> u64 {
+/// Reads the row, and is held at the gate with what it has read. Whoever joins it waits for the gate.
+#[cache_result(cache = "c", lock_timeout = "1h", manager = caches())]
+async fn slow_read(#[cache_key] _k: u64, row: Row, gate: Gate) -> u64 {
     body("read");
     let version = row.read();
     gate.pass().await;
     version
+}
+
+/// The same in a caller that nobody holds.
+async fn read(k: u64, row: &Row) -> u64 {
+    soon(slow_read(k, row.clone(), Gate::opened())).await
 }
 
 #[cache_invalidate(cache = "c", manager = caches())]
@@ -142,14 +147,14 @@ impl Change {
 async fn assert_hit_of_version_2(k: u64, row: &Row) {
     caches().settle().await;
     let before = bodies("read");
-    assert_eq!(read(k, row.clone(), Gate::opened()).await, 2);
+    assert_eq!(read(k, row).await, 2);
     assert_eq!(bodies("read"), before);
 }
 
 /// A reader that has read version 1 and is still on its way when the row is changed.
 async fn slow_reader(k: u64, row: &Row) -> (tokio::task::JoinHandle<u64>, Gate) {
     let gate = Gate::default();
-    let reader = spawn(read(k, row.clone(), gate.clone()));
+    let reader = spawn(slow_read(k, row.clone(), gate.clone()));
     gate.reached_by(1).await;
     (reader, gate)
 }
@@ -160,7 +165,7 @@ async fn case_b21_who_arrives_after_an_invalidation_loads_afresh() {
         let (first, gate) = slow_reader(k, &row).await;
         change.make(k, &row).await;
         // It does not join the load that is still under way.
-        assert_eq!(read(k, row.clone(), Gate::opened()).await, 2, "{change:?}");
+        assert_eq!(read(k, &row).await, 2, "{change:?}");
         gate.open();
         assert_eq!(first.await.expect("no call panics"), 1, "{change:?}");
         assert_hit_of_version_2(k, &row).await;
@@ -174,7 +179,7 @@ async fn case_b21_a_load_that_ends_after_an_invalidation_stores_nothing() {
         change.make(k, &row).await;
         gate.open();
         assert_eq!(first.await.expect("no call panics"), 1, "{change:?}");
-        assert_eq!(read(k, row.clone(), Gate::opened()).await, 2, "{change:?}");
+        assert_eq!(read(k, &row).await, 2, "{change:?}");
         caches().settle().await;
         assert_hit_of_version_2(k, &row).await;
     }
@@ -187,7 +192,7 @@ async fn case_b21_loader_and_writer_in_different_processes() {
             let row = Row::new();
             let (first, gate) = slow_reader(k, &row).await;
             change.make_elsewhere(k, &row).await;
-            assert_eq!(read(k, row.clone(), Gate::opened()).await, 2, "{change:?}");
+            assert_eq!(read(k, &row).await, 2, "{change:?}");
             gate.open();
             assert_eq!(first.await.expect("no call panics"), 1, "{change:?}");
             assert_hit_of_version_2(k, &row).await;
@@ -202,7 +207,7 @@ async fn case_b21_loader_and_writer_in_different_processes() {
             // Neither here, nor in a third process.
             let config = stored();
             with_caches(|builder| builder.defaults(config), async {
-                assert_eq!(read(k, row.clone(), Gate::opened()).await, 2, "{change:?}");
+                assert_eq!(read(k, &row).await, 2, "{change:?}");
                 assert_hit_of_version_2(k, &row).await;
             })
             .await;
@@ -222,7 +227,7 @@ async fn case_b21_a_load_of_another_key_is_not_disturbed() {
     first.await.expect("no call panics");
     caches().settle().await;
     row.write(3);
-    assert_eq!(read(1, row, Gate::opened()).await, 1);
+    assert_eq!(read(1, &row).await, 1);
     assert_eq!(bodies("read"), 1);
 }
 
@@ -236,15 +241,15 @@ async fn case_b22_reads_during_a_slow_delete() {
     for (k, filled) in [(1, true), (2, false)] {
         let row = Row::new();
         if filled {
-            read(k, row.clone(), Gate::opened()).await;
+            read(k, &row).await;
         }
         let gate = Gate::default();
         let writer = spawn(slow_write(k, row.clone(), gate.clone()));
         gate.reached_by(1).await;
-        assert_eq!(read(k, row.clone(), Gate::opened()).await, 1);
+        assert_eq!(read(k, &row).await, 1);
         gate.open();
         writer.await.expect("no call panics");
-        assert_eq!(read(k, row.clone(), Gate::opened()).await, 2);
+        assert_eq!(read(k, &row).await, 2);
         assert_hit_of_version_2(k, &row).await;
     }
 }
@@ -263,13 +268,13 @@ async fn case_b22_a_body_that_fails_leaves_the_entry_unless_told_otherwise() {
     }
 
     let row = Row::new();
-    read(1, row.clone(), Gate::opened()).await;
+    read(1, &row).await;
     fails(1, &row)
         .await
         .expect_err("that is what the body says");
-    assert_eq!(read(1, row.clone(), Gate::opened()).await, 1);
+    assert_eq!(read(1, &row).await, 1);
     fails_and_tells(1, &row)
         .await
         .expect_err("that is what the body says");
-    assert_eq!(read(1, row, Gate::opened()).await, 2);
+    assert_eq!(read(1, &row).await, 2);
 }

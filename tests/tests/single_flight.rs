@@ -93,6 +93,32 @@ async fn case_061_times_of_leader_and_waiter() {
         .await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn case_061_one_waiter_at_a_time_runs_the_body() {
+    #[cache_result(cache = "c", lock_timeout = "500ms", manager = caches())]
+    async fn f(_k: u8) -> u64 {
+        let run = body("f");
+        tokio::time::sleep(Duration::from_millis(2250)).await;
+        run
+    }
+
+    World::memory()
+        .run(async {
+            let began = Instant::now();
+            let calls: Vec<_> = (0..30).map(|_| spawn(f(1))).collect();
+            for (at, expected) in [(499, 1), (501, 2), (999, 2), (1001, 3), (2001, 5)] {
+                tokio::time::sleep_until(began + Duration::from_millis(at)).await;
+                assert_eq!(bodies("f"), expected, "after {at} ms");
+            }
+            let values = results(calls).await;
+            // Those who still waited have the first value; those who ran the body have their own.
+            assert_eq!(values.iter().filter(|run| **run == 0).count(), 26);
+            assert_eq!(bodies("f"), 5);
+            assert_eq!(f(1).await, 0);
+        })
+        .await;
+}
+
 async fn case_063_keys_do_not_wait_for_each_other() {
     #[cache_result(cache = "c", manager = caches())]
     async fn f(#[cache_key] k: String, gate: Gate) -> u64 {
