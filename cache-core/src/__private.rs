@@ -270,7 +270,7 @@ where
         None if when == When::Always => Some(known.unwrap_or(Target::All)),
         Some(_) | None => None,
     };
-    interrupted.did_not_happen();
+    interrupted.disarm();
     if let Some(target) = target {
         // A failure was counted and said. The function has succeeded, whatever becomes of the cache.
         let _ = cache.invalidate(target).await;

@@ -17,16 +17,14 @@ impl Background {
         }
     }
 
-    /// Runs `work` in a task of its own. Without a Tokio runtime there is none, and `work` comes back.
-    pub(crate) fn spawn<F>(&self, work: F) -> Result<JoinHandle<F::Output>, F>
+    /// Runs `work` in a task of its own; without a Tokio runtime there is none.
+    pub(crate) fn spawn<F>(&self, work: F) -> Option<JoinHandle<F::Output>>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        let Ok(runtime) = Handle::try_current() else {
-            return Err(work);
-        };
+        let runtime = Handle::try_current().ok()?;
         let running = Running::new(self);
-        Ok(runtime.spawn(async move {
+        Some(runtime.spawn(async move {
             let _running = running;
             work.await
         }))

@@ -67,20 +67,20 @@ pub enum CacheError {
         value_type: String,
     },
     /// A key without a canonical text.
-    #[error("a key of cache `{cache}` cannot be used: {source}")]
+    #[error("a key of cache `{cache}` cannot be used: {error}")]
     Key {
         /// The cache.
         cache: String,
         /// What is wrong with it.
-        source: KeyError,
+        error: KeyError,
     },
     /// The codec of the cache cannot carry the value.
-    #[error("a value of cache `{cache}` cannot be stored: {source}")]
+    #[error("a value of cache `{cache}` cannot be stored: {error}")]
     Codec {
         /// The cache.
         cache: String,
         /// What the codec said.
-        source: CodecError,
+        error: CodecError,
     },
     /// A value larger than its backend takes.
     #[error(
@@ -95,12 +95,12 @@ pub enum CacheError {
         limit: usize,
     },
     /// The backend could not do it, or not in time; it may still happen later.
-    #[error("the backend of cache `{cache}` failed: {source}")]
+    #[error("the backend of cache `{cache}` failed: {error}")]
     Backend {
         /// The cache.
         cache: String,
         /// What the backend said.
-        source: BackendError,
+        error: BackendError,
     },
     /// The address of a backend is none. Nothing of the address is repeated: it may hold a password.
     #[error("address of a backend: {reason}")]

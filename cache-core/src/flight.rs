@@ -78,8 +78,8 @@ struct Slot {
 struct Flight {
     fence: Option<Fence>,
     epoch: u64,
-    progress: watch::Sender<Progress>,
-    /// Changed only under the shard lock.
+    /// `None` while it is under way.
+    ended: watch::Sender<Option<Ended>>,
     leaders: Mutex<Leaders>,
 }
 
@@ -88,10 +88,9 @@ struct Leaders {
     last_began: Instant,
 }
 
-/// How far a flight is.
+/// How a flight ended.
 #[derive(Clone)]
-pub(crate) enum Progress {
-    Flying,
+pub(crate) enum Ended {
     Landed(Arc<Held>),
     /// The error, if it can be shared.
     Failed(Option<SharedError>),
@@ -248,22 +247,22 @@ impl Presence {
             .filter(|flight| flight.fence == fence)
             .map(Arc::clone);
         if let Some(flight) = met {
-            let progress = flight.progress.borrow().clone();
-            match progress {
-                Progress::Flying => {
+            let ended = flight.ended.borrow().clone();
+            match ended {
+                None => {
                     drop(shard);
-                    let progress = flight.progress.subscribe();
+                    let ended = flight.ended.subscribe();
                     return Entered::Join(Waiter {
                         presence: self,
                         flight,
-                        progress,
+                        ended,
                     });
                 }
-                Progress::Landed(held) if counts(&held) => {
+                Some(Ended::Landed(held)) if counts(&held) => {
                     drop(shard);
                     return Entered::Found(held);
                 }
-                Progress::Landed(_) | Progress::Failed(_) | Progress::Abandoned => {}
+                Some(_) => {}
             }
         }
         if let Some(held) = look() {
@@ -273,7 +272,7 @@ impl Presence {
         let flight = Arc::new(Flight {
             fence,
             epoch: flights.epoch(),
-            progress: watch::Sender::new(Progress::Flying),
+            ended: watch::Sender::new(None),
             leaders: Mutex::new(Leaders {
                 count: 1,
                 last_began: Instant::now(),
@@ -299,8 +298,8 @@ impl Presence {
                 .flight
                 .as_ref()
                 .filter(|flight| flight.fence == fence)?;
-            match &*flight.progress.borrow() {
-                Progress::Landed(held) if counts(held) => Some(Arc::clone(held)),
+            match &*flight.ended.borrow() {
+                Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
                 _ => None,
             }
         })
@@ -393,7 +392,7 @@ impl Lead {
                 .as_ref()
                 .is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
                 || self.flight.epoch != presence.flights.epoch()
-                || !matches!(*self.flight.progress.borrow(), Progress::Flying)
+                || self.flight.ended.borrow().is_some()
             {
                 return false;
             }
@@ -403,7 +402,7 @@ impl Lead {
             insert(Arc::clone(held));
             true
         });
-        self.publish(Progress::Landed(Arc::clone(held)));
+        self.publish(Ended::Landed(Arc::clone(held)));
         Landing {
             allowed: allowed.unwrap_or(false),
             presence,
@@ -414,27 +413,26 @@ impl Lead {
     pub(crate) fn share(mut self, held: &Arc<Held>) {
         let presence = self.presence.take().expect("ends once");
         self.leave_slot(&presence);
-        self.publish(Progress::Landed(Arc::clone(held)));
+        self.publish(Ended::Landed(Arc::clone(held)));
     }
 
     /// Ends the load with an error. While another leader is still flying, those who wait go on to wait for that one.
     pub(crate) fn fail(mut self, error: Option<SharedError>) {
-        self.give_up(Progress::Failed(error));
+        self.give_up(Ended::Failed(error));
     }
 
-    fn give_up(&mut self, progress: Progress) {
+    fn give_up(&mut self, ended: Ended) {
         let Some(presence) = self.presence.take() else {
             return;
         };
         let last = {
-            let _shard = presence.flights.shard(&presence.key);
             let mut leaders = lock(&self.flight.leaders);
             leaders.count -= 1;
             leaders.count == 0
         };
         if last {
             self.leave_slot(&presence);
-            self.publish(progress);
+            self.publish(ended);
         }
     }
 
@@ -447,11 +445,11 @@ impl Lead {
     }
 
     /// The first to end a flight says how it ended.
-    fn publish(&self, ended: Progress) {
-        self.flight.progress.send_if_modified(|progress| {
-            let first = matches!(progress, Progress::Flying);
+    fn publish(&self, how: Ended) {
+        self.flight.ended.send_if_modified(|ended| {
+            let first = ended.is_none();
             if first {
-                *progress = ended;
+                *ended = Some(how);
             }
             first
         });
@@ -460,7 +458,7 @@ impl Lead {
 
 impl Drop for Lead {
     fn drop(&mut self) {
-        self.give_up(Progress::Abandoned);
+        self.give_up(Ended::Abandoned);
     }
 }
 
@@ -476,12 +474,12 @@ pub(crate) struct Landing {
 pub(crate) struct Waiter {
     presence: Presence,
     flight: Arc<Flight>,
-    progress: watch::Receiver<Progress>,
+    ended: watch::Receiver<Option<Ended>>,
 }
 
 /// Why a waiter waits no longer.
 pub(crate) enum Waited {
-    Over(Progress, Presence),
+    Over(Ended, Presence),
     /// It has waited long enough and runs the body beside the first leader.
     Lead(Lead),
 }
@@ -493,12 +491,12 @@ impl Waiter {
         let mut patience = arrived + lock_timeout;
         loop {
             let ended = async {
-                let over = self
-                    .progress
-                    .wait_for(|progress| !matches!(progress, Progress::Flying))
-                    .await;
+                let ended = self.ended.wait_for(Option::is_some).await;
                 // The sender lives in the flight, which this waiter holds.
-                over.map_or(Progress::Abandoned, |progress| progress.clone())
+                ended
+                    .ok()
+                    .and_then(|ended| ended.clone())
+                    .unwrap_or(Ended::Abandoned)
             };
             // Without a runtime there is no timer; then the leader alone decides.
             let ended = if tokio::runtime::Handle::try_current().is_ok() {
@@ -507,7 +505,7 @@ impl Waiter {
                 Some(ended.await)
             };
             match ended {
-                Some(progress) => return Waited::Over(progress, self.presence),
+                Some(ended) => return Waited::Over(ended, self.presence),
                 None => match self.relieve(lock_timeout) {
                     Ok(()) => {
                         return Waited::Lead(Lead {
@@ -523,7 +521,6 @@ impl Waiter {
 
     /// Becomes a leader beside those there are, unless one has begun too recently.
     fn relieve(&self, lock_timeout: Duration) -> Result<(), Instant> {
-        let _shard = self.presence.flights.shard(&self.presence.key);
         let mut leaders = lock(&self.flight.leaders);
         let now = Instant::now();
         let due = leaders.last_began + lock_timeout;

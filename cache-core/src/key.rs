@@ -264,6 +264,13 @@ impl fmt::Debug for KeySecret {
 #[error(transparent)]
 pub struct KeyError(#[from] Fault);
 
+impl KeyError {
+    /// The `Serialize` of the key panicked.
+    pub(crate) fn panicked() -> Self {
+        Fault::Refused.into()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Fault {
     #[error(

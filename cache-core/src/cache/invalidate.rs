@@ -1,0 +1,150 @@
+//! Invalidations: of this process first, then of the backend, then of this process again.
+
+use std::{future::Future, sync::Arc};
+
+use super::CacheInner;
+use crate::{backend::CacheBackend, error::CacheError, key::KeyText};
+
+/// What an invalidation ends.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    Key(KeyText),
+    All,
+}
+
+impl CacheInner {
+    /// Ends an entry, or all of them. Once begun it goes on to its end, even if the caller does not wait for it.
+    ///
+    /// Says whether there was an entry, as far as that is known.
+    pub(crate) async fn invalidate(self: &Arc<Self>, target: Target) -> Result<bool, CacheError> {
+        let there = self.begin_invalidation(&target);
+        let Some(backend) = self.config.backend() else {
+            return Ok(there);
+        };
+        self.acknowledged(
+            backend,
+            self.invalidate_backend(Arc::clone(backend), target),
+        )
+        .await
+    }
+
+    /// The same for somebody who cannot wait.
+    fn invalidate_detached(self: &Arc<Self>, target: Target) {
+        self.begin_invalidation(&target);
+        let Some(backend) = self.config.backend() else {
+            return;
+        };
+        let work = self.invalidate_backend(Arc::clone(backend), target);
+        if self.background.spawn(work).is_none() {
+            self.outside_of_a_runtime();
+        }
+    }
+
+    fn begin_invalidation(&self, target: &Target) -> bool {
+        if self.is_disabled() {
+            return false;
+        }
+        self.counters.invalidations.one();
+        self.forget(target)
+    }
+
+    /// Ends what this process has of an entry: the entry in memory, and the loads under way.
+    fn forget(&self, target: &Target) -> bool {
+        match target {
+            Target::Key(key) => {
+                let removed = self.flights.invalidate(key.as_str(), || {
+                    self.memory
+                        .as_ref()
+                        .and_then(|memory| memory.remove(key.as_str()))
+                });
+                removed.is_some_and(|held| self.counts(&held))
+            }
+            Target::All => {
+                self.flights.invalidate_all();
+                if let Some(memory) = &self.memory {
+                    memory.clear();
+                }
+                true
+            }
+        }
+    }
+
+    fn invalidate_backend(
+        self: &Arc<Self>,
+        backend: Arc<dyn CacheBackend>,
+        target: Target,
+    ) -> impl Future<Output = Result<bool, CacheError>> + Send + 'static {
+        let cache = Arc::clone(self);
+        async move {
+            let request = async {
+                match &target {
+                    Target::Key(key) => backend.invalidate(cache.id.entry(key.as_str())).await,
+                    Target::All => backend.invalidate_all(&cache.id).await.map(|()| true),
+                }
+            };
+            let answer = cache.ask(backend.store_budget(), request).await;
+            // Loads that began while the backend was being told have read the old tokens, or the old value.
+            cache.forget(&target);
+            answer
+        }
+    }
+
+    /// Ends the entries whose key text the predicate accepts.
+    pub(crate) async fn invalidate_if(
+        self: &Arc<Self>,
+        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+    ) -> Result<u64, CacheError> {
+        let mut ended = 0;
+        if self.is_disabled() {
+            return Ok(ended);
+        }
+        // First the loads: one of them may not land once the walk through memory has passed its key.
+        self.flights.invalidate_if(predicate);
+        if let Some(memory) = &self.memory {
+            for key in memory
+                .keys(self.flights.epoch())
+                .filter(|key| predicate(key))
+            {
+                let removed = self.flights.invalidate(&key, || memory.remove(&key));
+                ended += u64::from(removed.is_some());
+            }
+        }
+        if let Some(backend) = self.config.backend() {
+            // As long as it takes: this one walks through all keys, and its caller wants to know the number.
+            let answer = backend.invalidate_if(&self.id, predicate).await;
+            self.flights.invalidate_if(predicate);
+            ended = self.answered(answer)?;
+        }
+        self.counters.invalidations.add(ended);
+        Ok(ended)
+    }
+}
+
+/// Watches over a body that changes data. If it is dropped half-way, or panics, it may have written: what it was to
+/// invalidate is invalidated.
+pub(crate) struct Interrupted<'a> {
+    cache: &'a Arc<CacheInner>,
+    target: Option<Target>,
+}
+
+impl<'a> Interrupted<'a> {
+    pub(crate) fn new(cache: &'a Arc<CacheInner>, target: Target) -> Self {
+        Self {
+            cache,
+            target: Some(target),
+        }
+    }
+
+    /// The body came to its end: nothing is to be done.
+    pub(crate) fn disarm(mut self) {
+        self.target = None;
+    }
+}
+
+impl Drop for Interrupted<'_> {
+    fn drop(&mut self) {
+        if let Some(target) = self.target.take() {
+            self.cache.invalidate_detached(target);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Puts: values that supersede what is there and what is being loaded.
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use super::{CacheInner, Interrupted, Keep, Target};
+use crate::{
+    backend::{Fence, FenceScope, NewEntry},
+    codec::ValueForm,
+    error::CacheError,
+    flight::Presence,
+    key::KeyText,
+    memory::Held,
+    value::{Outcome, Returns},
+};
+
+/// Where a put is to go.
+pub(crate) enum PutKey<K> {
+    Known(KeyText),
+    /// From the value; without a key the whole cache is invalidated.
+    FromValue(K),
+}
+
+/// A put whose body is about to run: what must not have changed when it is over.
+struct PutAttempt {
+    /// `None` while the key is not known.
+    presence: Option<Presence>,
+    epoch: u64,
+    changes: u64,
+    fence: Option<Fence>,
+}
+
+impl CacheInner {
+    /// Runs `body` and stores what it gives in place of what is there.
+    pub(crate) async fn put<R, O, F, S, T, K>(
+        self: &Arc<Self>,
+        key: PutKey<K>,
+        returns: Returns<R, O>,
+        ttl: Option<Duration>,
+        keep: Keep<S, T>,
+        body: Pin<&mut F>,
+    ) -> (R, Result<(), CacheError>)
+    where
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        F: Future<Output = R>,
+        S: Fn(&O::Value) -> bool,
+        T: Fn(&O::Value) -> Duration,
+        K: Fn(&O::Value) -> Option<KeyText>,
+    {
+        if self.is_disabled() {
+            return (body.await, Ok(()));
+        }
+        if let Err(error) = self.admit(&returns.value) {
+            return (body.await, Err(error));
+        }
+        // The fence is made of what is known before the body: an invalidation, or another put, that comes while the body
+        // runs may have seen newer data than the body did.
+        let attempt = self.attempt_put(&key).await;
+        let interrupted = Interrupted::new(
+            self,
+            match &key {
+                PutKey::Known(key) => Target::Key(key.clone()),
+                PutKey::FromValue(_) => Target::All,
+            },
+        );
+        let returned = body.await;
+        let Some(value) = O::value(&returned) else {
+            interrupted.disarm();
+            return (returned, Ok(()));
+        };
+        let key = match key {
+            PutKey::Known(key) => Some(key),
+            PutKey::FromValue(key) => key(value),
+        };
+        let outcome = match key {
+            None => self.invalidate(Target::All).await.map(drop),
+            Some(key) => match self.lifetime(value, ttl, &keep, returns.value.is_none) {
+                // Not to be stored; but what is there is no longer true.
+                None => self.invalidate(Target::Key(key)).await.map(drop),
+                Some(lifetime) => {
+                    self.finish_put(attempt, key, value, returns.value.form, lifetime)
+                        .await
+                }
+            },
+        };
+        interrupted.disarm();
+        (returned, outcome)
+    }
+
+    async fn attempt_put<K>(self: &Arc<Self>, key: &PutKey<K>) -> PutAttempt {
+        let (epoch, changes) = (self.flights.epoch(), self.flights.changes());
+        let presence = match key {
+            PutKey::Known(key) => Some(self.flights.attend(key.as_str())),
+            PutKey::FromValue(_) => None,
+        };
+        let fence = match self.config.backend() {
+            None => None,
+            Some(backend) => {
+                let request = async {
+                    match key {
+                        PutKey::Known(key) => backend
+                            .load(self.id.entry(key.as_str()))
+                            .await
+                            .map(|loaded| loaded.fence),
+                        PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
+                    }
+                };
+                self.ask(backend.read_budget(), request)
+                    .await
+                    .ok()
+                    .flatten()
+            }
+        };
+        PutAttempt {
+            presence,
+            epoch,
+            changes,
+            fence,
+        }
+    }
+
+    async fn finish_put<V: Clone + Send + Sync + 'static>(
+        self: &Arc<Self>,
+        put: PutAttempt,
+        key: KeyText,
+        value: &V,
+        form: Option<ValueForm<V>>,
+        lifetime: Option<Duration>,
+    ) -> Result<(), CacheError> {
+        let PutAttempt {
+            presence,
+            epoch,
+            changes,
+            fence,
+        } = put;
+        let scope = if presence.is_some() {
+            FenceScope::Entry
+        } else {
+            FenceScope::Cache
+        };
+        // A key that was not known before the body has no slot to tell whether it changed; the cache as a whole does.
+        let changes = presence.is_none().then_some(changes);
+        let presence = presence.unwrap_or_else(|| self.flights.attend(key.as_str()));
+        if let Some(memory) = &self.memory {
+            let held = Held::new(value.clone(), epoch, lifetime, &self.clock);
+            let mut removed = None;
+            let stored = presence.settle_put(
+                epoch,
+                changes,
+                || memory.insert(key.as_str(), held),
+                || removed = memory.remove(key.as_str()),
+            );
+            self.count_store(stored);
+            return Ok(());
+        }
+        let (Some(backend), Some(form)) = (self.config.backend(), form) else {
+            return Ok(());
+        };
+        // First nobody joins what is under way; below, after the backend was told, once more for those who came in between.
+        let unchanged = presence.settle_put(epoch, changes, || {}, || {});
+        let Some(fence) = fence.filter(|_| unchanged) else {
+            self.count_store(false);
+            return self.invalidate(Target::Key(key)).await.map(drop);
+        };
+        let new = match self.seal(&key, value, form, lifetime, fence) {
+            Ok(new) => NewEntry { scope, ..new },
+            Err(error) => return self.invalidate(Target::Key(key)).await.and(Err(error)),
+        };
+        let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
+        let work = async move {
+            let entry = cache.id.entry(key.as_str());
+            let request = backend_of_task.put(entry, new);
+            let answer = cache.ask(backend_of_task.store_budget(), request).await;
+            presence.settle_put(epoch, None, || {}, || {});
+            cache.stored(answer)
+        };
+        self.acknowledged(backend, work).await
+    }
+}

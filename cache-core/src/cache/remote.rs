@@ -1,0 +1,256 @@
+//! What a cache asks of its backend: always within a budget, and never with an error that a caller would see.
+
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{runtime::Handle, time::timeout};
+
+use super::CacheInner;
+use crate::{
+    backend::{BackendError, BackendErrorKind, CacheBackend, Fence, FenceScope, NewEntry},
+    codec::{CodecError, ValueForm},
+    entry::{self, Label},
+    error::CacheError,
+    flight::Landing,
+    key::KeyText,
+    memory::Held,
+};
+
+/// The answer of a backend to a look-up.
+pub(super) enum Read<V> {
+    Hit(V),
+    /// The tokens to store with; `None` if they are not known, and nothing may be stored.
+    Miss(Option<Fence>),
+}
+
+impl CacheInner {
+    /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
+    pub(super) async fn read<V: 'static>(
+        &self,
+        key: &KeyText,
+        form: Option<ValueForm<V>>,
+    ) -> Read<V> {
+        let (Some(backend), Some(form)) = (self.config.backend(), form) else {
+            return Read::Miss(None);
+        };
+        let request = backend.load(self.id.entry(key.as_str()));
+        let Ok(loaded) = self.ask(backend.read_budget(), request).await else {
+            return Read::Miss(None);
+        };
+        let Some(fence) = loaded.fence else {
+            return Read::Miss(None);
+        };
+        let Some(bytes) = loaded.bytes else {
+            return Read::Miss(Some(fence));
+        };
+        let opened = match entry::open(&bytes, &self.label(key, form)) {
+            Ok(opened) => opened,
+            Err(unreadable) => {
+                self.unusable_entry(&unreadable.to_string());
+                return Read::Miss(Some(fence));
+            }
+        };
+        if opened.epoch != fence.epoch {
+            self.counters.stale.one();
+            return Read::Miss(Some(fence));
+        }
+        // A `Deserialize` of a user may panic; a bad entry must not become a failing call.
+        let decoded = catch_unwind(AssertUnwindSafe(|| {
+            form.decode(&self.config.codec, opened.payload)
+        }));
+        match decoded {
+            Ok(Ok(value)) => Read::Hit(value),
+            Ok(Err(error)) => {
+                self.unusable_entry(&error.to_string());
+                Read::Miss(Some(fence))
+            }
+            Err(_) => {
+                self.unusable_entry("its `Deserialize` panicked");
+                Read::Miss(Some(fence))
+            }
+        }
+    }
+
+    /// Stores a value that has landed, in a task of its own; its flight answers for the key meanwhile.
+    pub(super) fn store_landed<V: Send + Sync + 'static>(
+        self: &Arc<Self>,
+        backend: &Arc<dyn CacheBackend>,
+        key: &KeyText,
+        landing: Landing,
+        held: Arc<Held>,
+        form: ValueForm<V>,
+        lifetime: Option<Duration>,
+        fence: Fence,
+    ) {
+        let (cache, backend, key) = (Arc::clone(self), Arc::clone(backend), key.clone());
+        let store = async move {
+            let Some(value) = held.value::<V>() else {
+                return;
+            };
+            if let Ok(new) = cache.seal(&key, value, form, lifetime, fence) {
+                let request = backend.store(cache.id.entry(key.as_str()), new);
+                let _ = cache.stored(cache.ask(backend.store_budget(), request).await);
+            }
+            drop(landing.presence);
+        };
+        if self.background.spawn(store).is_none() {
+            self.counters.store_failures.one();
+            self.outside_of_a_runtime();
+        }
+    }
+
+    /// The answer of the backend to `request`, if it comes within `budget`. Whether it did is noted.
+    pub(super) async fn ask<T>(
+        &self,
+        budget: Duration,
+        request: impl Future<Output = Result<T, BackendError>>,
+    ) -> Result<T, CacheError> {
+        // Only a runtime has the timer that a budget needs.
+        let answer = match Handle::try_current() {
+            Ok(_) => timeout(budget, request)
+                .await
+                .unwrap_or_else(|_| Err(overdue())),
+            Err(_) => Err(no_runtime()),
+        };
+        self.answered(answer)
+    }
+
+    /// Notes whether the backend answered.
+    pub(super) fn answered<T>(&self, answer: Result<T, BackendError>) -> Result<T, CacheError> {
+        match answer {
+            Ok(answer) => {
+                self.complaints.backend_answered(self.name());
+                Ok(answer)
+            }
+            Err(error) => {
+                self.counters.backend_errors.one();
+                self.complaints.backend_failed(self.name(), &error);
+                Err(self.backend_error(error))
+            }
+        }
+    }
+
+    /// Notes that something could not even be sent.
+    pub(super) fn outside_of_a_runtime(&self) {
+        let _ = self.answered::<()>(Err(no_runtime()));
+    }
+
+    /// Runs `work` to its end in a task of its own, and waits for it as long as a caller is to wait.
+    pub(super) async fn acknowledged<T: Send + 'static>(
+        &self,
+        backend: &Arc<dyn CacheBackend>,
+        work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
+    ) -> Result<T, CacheError> {
+        let Some(task) = self.background.spawn(work) else {
+            return self.answered(Err(no_runtime()));
+        };
+        match timeout(backend.read_budget(), task).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(self.backend_error(BackendError::new(
+                BackendErrorKind::Unavailable,
+                "the runtime ended before the backend had answered",
+            ))),
+            Err(_) => Err(self.backend_error(overdue())),
+        }
+    }
+
+    /// The bytes to store for a value, unless it cannot be stored: that is counted and said once.
+    pub(super) fn seal<V: 'static>(
+        &self,
+        key: &KeyText,
+        value: &V,
+        form: ValueForm<V>,
+        ttl: Option<Duration>,
+        fence: Fence,
+    ) -> Result<NewEntry, CacheError> {
+        let cache = || self.name().to_owned();
+        // As in `read`: a `Serialize` of a user may panic, and the value is returned all the same.
+        let payload = catch_unwind(AssertUnwindSafe(|| form.encode(&self.config.codec, value)));
+        let payload = payload.unwrap_or(Err(CodecError::new("its `Serialize` panicked")));
+        let payload = payload.map_err(|error| {
+            self.counters.store_failures.one();
+            self.complain(CacheError::Codec {
+                cache: cache(),
+                error,
+            })
+        })?;
+        let expires_at = ttl.map(|ttl| {
+            let ttl = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+            self.clock.unix_millis().saturating_add(ttl)
+        });
+        let bytes = entry::seal(payload, &self.label(key, form), fence.epoch, expires_at);
+        let limit = self
+            .config
+            .backend()
+            .map_or(usize::MAX, |backend| backend.max_value_bytes());
+        if bytes.len() > limit {
+            self.counters.store_failures.one();
+            let bytes = bytes.len();
+            return Err(self.complain(CacheError::TooLarge {
+                cache: cache(),
+                bytes,
+                limit,
+            }));
+        }
+        Ok(NewEntry {
+            bytes,
+            ttl,
+            fence,
+            scope: FenceScope::Entry,
+        })
+    }
+
+    /// Notes how a store ended.
+    pub(super) fn stored(&self, answer: Result<bool, CacheError>) -> Result<(), CacheError> {
+        answer
+            .inspect_err(|_| self.counters.store_failures.one())
+            .map(|stored| self.count_store(stored))
+    }
+
+    pub(super) fn count_store(&self, stored: bool) {
+        if stored {
+            self.counters.stores.one();
+        } else {
+            self.counters.stores_refused.one();
+        }
+    }
+
+    fn label<V: 'static>(&self, key: &KeyText, form: ValueForm<V>) -> Label {
+        let fingerprint = *self.fingerprint.get_or_init(|| form.fingerprint());
+        Label::new(
+            &self.config.codec,
+            fingerprint,
+            self.config.version,
+            self.name(),
+            key.as_str(),
+        )
+    }
+
+    /// Notes an entry that is of no use to this program.
+    fn unusable_entry(&self, why: &str) {
+        self.counters.decode_failures.one();
+        self.complaints.unusable_entry(self.name(), why);
+    }
+
+    fn backend_error(&self, error: BackendError) -> CacheError {
+        CacheError::Backend {
+            cache: self.name().to_owned(),
+            error,
+        }
+    }
+}
+
+fn overdue() -> BackendError {
+    BackendError::new(BackendErrorKind::Timeout, "the budget is spent")
+}
+
+fn no_runtime() -> BackendError {
+    BackendError::new(
+        BackendErrorKind::Unavailable,
+        "a backend can be used within a Tokio runtime only",
+    )
+}
