@@ -342,11 +342,10 @@ impl CacheInner {
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
             // Without tokens nothing may be stored; why there are none was counted when they were read.
-            let fence = lead.fence();
             let landing = lead.land(&held, drop);
-            match fence {
+            match landing.fence {
                 Some(fence) if landing.allowed => {
-                    self.store_landed(backend, key, landing, held, form, lifetime, fence);
+                    self.store_landed(backend, key, landing, held, form, (lifetime, fence));
                 }
                 Some(_) => self.count_store(false),
                 None => {}

@@ -1,13 +1,12 @@
 //! What a cache is told to do, and what comes out when all who have a say are heard.
 
+mod effective;
+
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{
-    backend::{CacheBackend, CacheId},
-    codec::CodecHandle,
-    error::CacheError,
-    value::ValueType,
-};
+pub(crate) use self::effective::Configured;
+pub use self::effective::EffectiveConfig;
+use crate::{backend::CacheBackend, codec::CodecHandle, value::ValueType};
 
 /// Longer than any entry lives.
 pub(crate) const MAX_TTL: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -144,7 +143,8 @@ impl CacheConfig {
         self
     }
 
-    /// How long an entry lives in the memory tier at most; as long as in the backend unless set.
+    /// How long an entry lives in the memory tier at most; as long as in the backend unless set. Without effect in this
+    /// version, which has no memory tier yet.
     pub fn memory_ttl(mut self, ttl: Duration) -> Self {
         self.memory_ttl = Some(ttl);
         self
@@ -200,16 +200,11 @@ impl CacheConfig {
         }
     }
 
-    /// What the settings made for the cache `name` and those made for all caches come to.
-    pub(crate) fn resolve(
-        named: Option<&Self>,
-        defaults: &Self,
-        name: &str,
-    ) -> Result<EffectiveConfig, CacheError> {
-        let own = named.cloned().unwrap_or_default();
-        let config = own.or(defaults);
+    /// What a cache runs with whose settings these are, filled from `defaults`. `{cache-name}` is left in the prefix.
+    pub(crate) fn effective(&self, defaults: &Self) -> EffectiveConfig {
+        let config = self.or(defaults);
         let store = config.store.unwrap_or(Store::Memory);
-        let effective = EffectiveConfig {
+        EffectiveConfig {
             ttl: match config.ttl {
                 None => Some(DEFAULT_TTL),
                 Some(Ttl::Limited(ttl)) => Some(ttl),
@@ -217,7 +212,7 @@ impl CacheConfig {
             },
             // Set for all caches, it concerns those in memory; set for this one, `validate` has its say.
             time_to_idle: match store {
-                Store::Backend(..) => own.time_to_idle,
+                Store::Backend(..) => self.time_to_idle,
                 Store::Memory | Store::Disabled => config.time_to_idle,
             },
             none_ttl: config.none_ttl,
@@ -227,17 +222,14 @@ impl CacheConfig {
             lock_timeout: config.lock_timeout.unwrap_or(DEFAULT_LOCK_TIMEOUT),
             prefix: config
                 .prefix
-                .as_deref()
-                .unwrap_or("cache:{cache-name}")
-                .replace(NAME_PLACE, name),
+                .unwrap_or_else(|| format!("cache:{NAME_PLACE}")),
             version: config.version.unwrap_or(0),
             codec: config.codec.unwrap_or_default(),
             value_type: config.value_type,
-            ttl_is_own: own.ttl.is_some(),
-            lock_timeout_is_own: own.lock_timeout.is_some(),
+            ttl_is_own: self.ttl.is_some(),
+            lock_timeout_is_own: self.lock_timeout.is_some(),
             store,
-        };
-        effective.validate(name).map(|()| effective)
+        }
     }
 }
 
@@ -266,150 +258,5 @@ impl Store {
             Self::Backend(Mode::Validated, _) => "validated by a backend",
             Self::Backend(Mode::Tiered, _) => "memory in front of a backend",
         }
-    }
-}
-
-/// The settings a cache runs with. See [`CacheConfig`] for what each means.
-///
-/// ```
-/// # fn main() -> Result<(), cache_core::CacheError> {
-/// let manager = cache_core::CacheManager::builder().build()?;
-/// let config = manager.cache::<u32>("numbers")?.config();
-/// assert_eq!(config.max_capacity, 10_000);
-/// # Ok(()) }
-/// ```
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct EffectiveConfig {
-    /// `None`: without limit.
-    pub ttl: Option<Duration>,
-    /// `None`: an entry may be idle as long as it lives.
-    pub time_to_idle: Option<Duration>,
-    /// `None`: a `None` lives as long as any value.
-    pub none_ttl: Option<Duration>,
-    /// A share, `0.0` to `1.0`.
-    pub ttl_jitter: f64,
-    /// Entries.
-    pub max_capacity: u64,
-    /// `None`: as long as in the backend.
-    pub memory_ttl: Option<Duration>,
-    /// How long a caller waits for somebody else's load.
-    pub lock_timeout: Duration,
-    /// What stands before the key in a backend.
-    pub prefix: String,
-    /// The version of the stored values.
-    pub version: u32,
-    pub(crate) codec: CodecHandle,
-    pub(crate) value_type: Option<ValueType>,
-    /// Whether the time to live was set for this very cache: then an attribute does not change it.
-    pub(crate) ttl_is_own: bool,
-    pub(crate) lock_timeout_is_own: bool,
-    pub(crate) store: Store,
-}
-
-impl EffectiveConfig {
-    pub(crate) fn id(&self, name: &str) -> CacheId {
-        CacheId::new(name, &self.prefix)
-    }
-
-    pub(crate) fn backend(&self) -> Option<&Arc<dyn CacheBackend>> {
-        match &self.store {
-            Store::Backend(_, backend) => Some(backend),
-            Store::Memory | Store::Disabled => None,
-        }
-    }
-
-    fn validate(&self, name: &str) -> Result<(), CacheError> {
-        let wrong = |what: String| Err(CacheError::Config(format!("cache `{name}`: {what}")));
-        let durations = [
-            ("ttl", self.ttl),
-            ("time_to_idle", self.time_to_idle),
-            ("none_ttl", self.none_ttl),
-            ("memory_ttl", self.memory_ttl),
-            ("lock_timeout", Some(self.lock_timeout)),
-        ];
-        for (setting, duration) in durations {
-            let Some(duration) = duration else { continue };
-            // A backend counts in milliseconds: less than one would be rounded to nothing.
-            if duration < Duration::from_millis(1) {
-                return wrong(format!(
-                    "a `{setting}` of {duration:?} is too short: write at least 1 ms, or `CacheConfig::disabled()` to store nothing"
-                ));
-            }
-            if duration > MAX_TTL {
-                return wrong(format!(
-                    "a `{setting}` of {duration:?} is over 100 years: write `no_ttl()` to keep entries without limit"
-                ));
-            }
-        }
-        if !(0.0..=1.0).contains(&self.ttl_jitter) {
-            return wrong(format!(
-                "a `ttl_jitter` of {} is not a share: write a number from 0.0 to 1.0",
-                self.ttl_jitter
-            ));
-        }
-        if self.max_capacity == 0 {
-            return wrong("a `max_capacity` of 0 keeps nothing: write `CacheConfig::disabled()` to switch the cache off".into());
-        }
-        if self.prefix.is_empty()
-            || self.prefix == "cs"
-            || self.prefix.starts_with("cs:")
-            || self.prefix.chars().any(char::is_control)
-        {
-            return wrong(
-                "this `prefix` cannot be used: write one that is not empty, holds no control character and does not begin with `cs:`".into(),
-            );
-        }
-        if self.time_to_idle.is_some() && self.backend().is_some() {
-            return wrong(
-                "`time_to_idle` works in memory only: remove it, or write `CacheConfig::memory()`"
-                    .into(),
-            );
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Debug for EffectiveConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// One line: the store, the times, the bounds.
-impl fmt::Display for EffectiveConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.store.label())?;
-        if matches!(self.store, Store::Disabled) {
-            return Ok(());
-        }
-        match self.ttl {
-            Some(ttl) => write!(f, ", ttl {ttl:?}")?,
-            None => f.write_str(", no ttl")?,
-        }
-        for (setting, duration) in [
-            ("time_to_idle", self.time_to_idle),
-            ("none_ttl", self.none_ttl),
-            ("memory_ttl", self.memory_ttl),
-        ] {
-            if let Some(duration) = duration {
-                write!(f, ", {setting} {duration:?}")?;
-            }
-        }
-        if self.ttl_jitter > 0.0 {
-            write!(f, ", ttl_jitter {}", self.ttl_jitter)?;
-        }
-        if self.backend().is_some() {
-            write!(
-                f,
-                ", codec {}, prefix {}, version {}",
-                self.codec.name(),
-                self.prefix,
-                self.version
-            )?;
-        } else {
-            write!(f, ", max_capacity {}", self.max_capacity)?;
-        }
-        write!(f, ", lock_timeout {:?}", self.lock_timeout)
     }
 }

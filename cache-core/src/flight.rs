@@ -124,7 +124,7 @@ impl Flights {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// A number that every invalidation and every put raises.
+    /// A number that every put raises, and every invalidation but those of the whole cache: they end its epoch.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
@@ -376,11 +376,6 @@ impl Lead {
         self.flight.epoch
     }
 
-    /// The tokens of the backend that were read before this load began.
-    pub(crate) fn fence(&self) -> Option<Fence> {
-        self.flight.fence
-    }
-
     /// Ends the load with a value to be stored: `insert` runs under the lock if this load still has the right to. With a
     /// backend the flight goes on to answer for its key while the returned presence lives.
     pub(crate) fn land(mut self, held: &Arc<Held>, insert: impl FnOnce(Arc<Held>)) -> Landing {
@@ -405,6 +400,7 @@ impl Lead {
         self.publish(Ended::Landed(Arc::clone(held)));
         Landing {
             allowed: allowed.unwrap_or(false),
+            fence: self.flight.fence,
             presence,
         }
     }
@@ -466,6 +462,8 @@ impl Drop for Lead {
 pub(crate) struct Landing {
     /// Whether this load still had the right to store.
     pub(crate) allowed: bool,
+    /// The tokens of the backend that were read before it began.
+    pub(crate) fence: Option<Fence>,
     /// Keeps the landed flight answering until it is dropped.
     pub(crate) presence: Presence,
 }

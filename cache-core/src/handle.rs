@@ -56,10 +56,7 @@ impl<V: Clone + Send + Sync + 'static> Cache<V> {
 
 impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     fn traits() -> ValueTraits<V> {
-        ValueTraits {
-            form: Some(ValueForm::of()),
-            is_none: ValueForm::is_none,
-        }
+        ValueTraits::new(Some(ValueForm::of()), |_| false)
     }
 
     /// The value of `key`, if there is one that counts. A failing backend is a miss.
@@ -98,6 +95,9 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     }
 
     /// Stores a value in place of what is there. Loads that are under way may no longer store theirs.
+    ///
+    /// `Ok` says that what was there is gone; the value itself may be gone at once, as any entry may: when another
+    /// invalidation or put comes at the same time, nobody knows which value is newer, and none is kept.
     ///
     /// # Errors
     /// What kept the value from being stored; then the old one is taken away too, if the backend can be reached.
@@ -186,10 +186,7 @@ impl<V> LocalCache<V> {
 /// The methods that read or store values. [`Cache`] documents them.
 impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     fn traits() -> ValueTraits<V> {
-        ValueTraits {
-            form: None,
-            is_none: |_| false,
-        }
+        ValueTraits::new(None, |_| false)
     }
 
     /// See [`Cache::get`].

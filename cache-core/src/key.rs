@@ -44,7 +44,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Borrow, fmt};
+use std::fmt;
 
 use serde::{Serialize, Serializer};
 
@@ -69,7 +69,7 @@ const MAX_LEN: usize = 512;
 /// assert_eq!(KeyText::of(&(), None)?.as_str(), "default-cache-key");
 /// # Ok::<(), cache_core::KeyError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeyText(Buffer);
 
 impl KeyText {
@@ -136,19 +136,6 @@ impl KeyText {
             write_digest(&mut text, 0, secret);
         }
         Self(text)
-    }
-}
-
-// Equality and hash are those of the text, so that a table of key texts can be asked with a `&str`.
-impl Borrow<str> for KeyText {
-    fn borrow(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl AsRef<str> for KeyText {
-    fn as_ref(&self) -> &str {
-        self.as_str()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     background::Background,
     cache::{CacheInner, Shared},
     clock::Clock,
-    config::CacheConfig,
+    config::{CacheConfig, Configured},
     error::CacheError,
     handle::Cache,
     key::KeySecret,
@@ -51,8 +51,7 @@ pub struct CacheManager {
 }
 
 struct Inner {
-    defaults: CacheConfig,
-    named: BTreeMap<String, CacheConfig>,
+    configured: Configured,
     caches: RwLock<HashMap<Box<str>, Arc<CacheInner>>>,
     shared: Shared,
     strict: bool,
@@ -124,7 +123,7 @@ impl CacheManager {
     /// a cache on a backend has values that cannot be serialised; under
     /// [`strict`](CacheManagerBuilder::strict) for any warning.
     pub fn check(&self) -> Result<Vec<Warning>, CacheError> {
-        let report = registry::check(&self.inner.named, &self.inner.defaults);
+        let report = registry::check(&self.inner.configured);
         for warning in &report.warnings {
             warn!("{warning}");
         }
@@ -142,8 +141,8 @@ impl CacheManager {
     /// A cache, to be used by hand. It is the same cache that annotated functions name.
     ///
     /// # Errors
-    /// If the name cannot be one, if the cache holds values of another type, or if its settings cannot be
-    /// (only for a cache nobody configured: those of the others are checked when the manager is built).
+    /// If the name cannot be one, if the cache holds values of another type, or if nobody configured it and the prefix of
+    /// the defaults would make it share the entries of another.
     pub fn cache<V: Clone + Send + Sync + 'static>(
         &self,
         name: &str,
@@ -154,12 +153,9 @@ impl CacheManager {
     /// The names of the caches that were configured or used, in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.inner.named.keys().cloned().collect();
-        names.extend(
-            self.caches()
-                .into_iter()
-                .map(|cache| cache.name().to_owned()),
-        );
+        let used = self.caches();
+        let mut names: Vec<String> = used.iter().map(|cache| cache.name().to_owned()).collect();
+        names.extend(self.inner.configured.names().map(str::to_owned));
         names.sort_unstable();
         names.dedup();
         names
@@ -177,31 +173,21 @@ impl CacheManager {
     /// How the backends of the caches are, as far as is known without asking them.
     #[must_use]
     pub fn health(&self) -> Health {
-        let caches = self
-            .caches()
-            .into_iter()
-            .filter_map(|cache| Some((cache.name().to_owned(), cache.config().backend()?.health())))
-            .collect();
+        let health = |name: String| {
+            let health = self.inner.configured.of(&name).backend()?.health();
+            Some((name, health))
+        };
+        let caches = self.names().into_iter().filter_map(health).collect();
         Health { caches }
     }
 
     /// The settings of every cache that was configured or used, one line each, defaults first.
     #[must_use]
     pub fn effective(&self) -> String {
-        let mut table = String::new();
-        let defaults = CacheConfig::resolve(None, &self.inner.defaults, "{cache-name}");
-        let lines = std::iter::once(("(defaults)".to_owned(), defaults)).chain(
-            self.names().into_iter().map(|name| {
-                let config =
-                    CacheConfig::resolve(self.inner.named.get(&name), &self.inner.defaults, &name);
-                (name, config)
-            }),
-        );
-        for (name, config) in lines {
-            // What cannot be was an error of `build`, or of the first use.
-            if let Ok(config) = config {
-                let _ = writeln!(table, "{name}: {config}");
-            }
+        let configured = &self.inner.configured;
+        let mut table = format!("(defaults): {}\n", configured.defaults());
+        for name in self.names() {
+            let _ = writeln!(table, "{name}: {}", configured.of(&name));
         }
         table
     }
@@ -233,7 +219,7 @@ impl CacheManager {
             return Ok(Arc::clone(cache));
         }
         name::validate(name)?;
-        let config = CacheConfig::resolve(self.inner.named.get(name), &self.inner.defaults, name)?;
+        let config = self.inner.configured.of(name);
         let mut caches = self
             .inner
             .caches
@@ -242,10 +228,10 @@ impl CacheManager {
         if let Some(cache) = caches.get(name) {
             return Ok(Arc::clone(cache));
         }
-        if config.backend().is_some() {
-            let others = caches.values().map(|cache| (cache.name(), cache.config()));
-            refuse_shared_prefix((name, &config), others)?;
-        }
+        let others = caches.values().map(|cache| (cache.name(), cache.config()));
+        self.inner
+            .configured
+            .refuse_shared_prefix(name, &config, others)?;
         let cache = Arc::new(CacheInner::new(name, config, self.inner.shared.clone()));
         caches.insert(name.into(), Arc::clone(&cache));
         Ok(cache)
@@ -295,7 +281,8 @@ impl CacheManagerBuilder {
         self
     }
 
-    /// Gives a backend the name by which settings files speak of it.
+    /// Gives a backend the name by which settings files speak of it. In this version there are none yet: the name is checked and
+    /// not used.
     pub fn backend(mut self, name: impl Into<String>, backend: impl CacheBackend) -> Self {
         self.backends.push((name.into(), Arc::new(backend)));
         self
@@ -325,7 +312,6 @@ impl CacheManagerBuilder {
     /// # Errors
     /// A name that cannot be one or stands twice, a setting that cannot be, two caches with one prefix on a backend.
     pub fn build(self) -> Result<CacheManager, CacheError> {
-        CacheConfig::resolve(None, &self.defaults, "{cache-name}")?;
         for (i, (name, _)) in self.backends.iter().enumerate() {
             name::validate(name)?;
             if self.backends[..i].iter().any(|(other, _)| other == name) {
@@ -334,24 +320,7 @@ impl CacheManagerBuilder {
                 )));
             }
         }
-        let mut named = BTreeMap::new();
-        let mut resolved = Vec::new();
-        for (name, config) in self.named {
-            name::validate(&name)?;
-            let effective = CacheConfig::resolve(Some(&config), &self.defaults, &name)?;
-            if effective.backend().is_some() {
-                let others = resolved
-                    .iter()
-                    .map(|(name, config): &(String, _)| (name.as_str(), config));
-                refuse_shared_prefix((&name, &effective), others)?;
-            }
-            resolved.push((name.clone(), effective));
-            if named.insert(name.clone(), config).is_some() {
-                return Err(CacheError::Config(format!(
-                    "cache `{name}` is configured twice: write all its settings in one place"
-                )));
-            }
-        }
+        let configured = Configured::new(&self.defaults, self.named)?;
         let shared = Shared {
             clock: self.clock.unwrap_or_else(Clock::new),
             background: Background::new(),
@@ -359,8 +328,7 @@ impl CacheManagerBuilder {
         };
         Ok(CacheManager {
             inner: Arc::new(Inner {
-                defaults: self.defaults,
-                named,
+                configured,
                 caches: RwLock::default(),
                 shared,
                 strict: self.strict,
@@ -375,23 +343,6 @@ impl fmt::Debug for CacheManagerBuilder {
         f.debug_struct("CacheManagerBuilder")
             .field("caches", &caches)
             .finish_non_exhaustive()
-    }
-}
-
-/// Two caches with one prefix would take each other's entries for damaged ones, and clear each other.
-fn refuse_shared_prefix<'a>(
-    (name, config): (&str, &crate::config::EffectiveConfig),
-    others: impl IntoIterator<Item = (&'a str, &'a crate::config::EffectiveConfig)>,
-) -> Result<(), CacheError> {
-    let twin = others.into_iter().find(|(other, others)| {
-        *other != name && others.backend().is_some() && others.prefix == config.prefix
-    });
-    match twin {
-        None => Ok(()),
-        Some((other, _)) => Err(CacheError::Config(format!(
-            "caches `{other}` and `{name}` have the same prefix `{}`: write `{{cache-name}}` into it, or give each its own",
-            config.prefix
-        ))),
     }
 }
 

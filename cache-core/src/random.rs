@@ -1,4 +1,5 @@
-//! Random numbers for tokens and identities: unpredictable enough never to meet, not meant for secrets.
+//! Random numbers for tokens and identities: they must never meet, and need not be secret. Not from a generator that a
+//! program can seed: two processes with one seed would make the same tokens.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -6,10 +6,14 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
-use std::{any::type_name, collections::BTreeMap, fmt};
+use std::{
+    any::type_name,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use crate::{
-    config::CacheConfig,
+    config::{Configured, EffectiveConfig},
     site::{Attribute, Site},
     value::{HIDDEN, ValueType},
 };
@@ -132,11 +136,14 @@ struct Use {
 }
 
 /// Holds all registrations against a configuration.
-pub(crate) fn check(named: &BTreeMap<String, CacheConfig>, defaults: &CacheConfig) -> Report {
+pub(crate) fn check(configured: &Configured) -> Report {
     let mut uses: BTreeMap<&str, Vec<Use>> = BTreeMap::new();
+    // Which manager a function with `manager = …` uses is not known here, but that it names its cache is.
+    let mut named = BTreeSet::new();
     for registration in inventory::iter::<Registration> {
+        let site = registration.site;
+        named.insert(site.cache());
         if !registration.managed {
-            let site = registration.site;
             uses.entry(site.cache()).or_default().push(Use {
                 site,
                 place: format!("`{}` (line {})", site.function(), registration.line),
@@ -148,23 +155,14 @@ pub(crate) fn check(named: &BTreeMap<String, CacheConfig>, defaults: &CacheConfi
     for (cache, uses) in &mut uses {
         // The linker's order is not the program's; two runs are to say the same.
         uses.sort_by(|one, other| one.place.cmp(&other.place));
-        check_values(cache, uses, named.get(*cache), defaults, &mut report);
+        check_values(cache, uses, &configured.of(cache), &mut report);
         check_keys(cache, uses, &mut report);
     }
-    check_names(&uses, named, &mut report);
+    check_names(&uses, &named, configured, &mut report);
     report
 }
 
-fn check_values(
-    cache: &str,
-    uses: &[Use],
-    own: Option<&CacheConfig>,
-    defaults: &CacheConfig,
-    report: &mut Report,
-) {
-    let Ok(config) = CacheConfig::resolve(own, defaults, cache) else {
-        return;
-    };
+fn check_values(cache: &str, uses: &[Use], config: &EffectiveConfig, report: &mut Report) {
     let declared = config
         .value_type
         .map(|value| ("its `value_type`".to_owned(), value));
@@ -241,25 +239,20 @@ fn describe(user: &Use) -> String {
 
 fn check_names(
     uses: &BTreeMap<&str, Vec<Use>>,
-    named: &BTreeMap<String, CacheConfig>,
+    named: &BTreeSet<&str>,
+    configured: &Configured,
     report: &mut Report,
 ) {
-    for name in named
-        .keys()
-        .filter(|name| !uses.contains_key(name.as_str()))
-    {
-        let near = nearest(name, uses.keys().copied())
+    for name in configured.names().filter(|name| !named.contains(name)) {
+        let near = nearest(name, named.iter().copied())
             .map(|near| format!("; did you mean `{near}`?"))
             .unwrap_or_default();
         report.warnings.push(Warning(format!(
             "cache `{name}` is configured, but no function names it{near}"
         )));
     }
-    for (cache, uses) in uses
-        .iter()
-        .filter(|(cache, _)| !named.contains_key(**cache))
-    {
-        if let Some(near) = nearest(cache, named.keys().map(String::as_str)) {
+    for (cache, uses) in uses.iter().filter(|(cache, _)| !configured.contains(cache)) {
+        if let Some(near) = nearest(cache, configured.names()) {
             report.warnings.push(Warning(format!(
                 "cache `{cache}` of {} is not configured and gets the defaults; did you mean `{near}`?",
                 uses[0].place

@@ -3,7 +3,10 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use tracing::warn;
 
@@ -30,6 +33,8 @@ pub struct Site {
     attribute: Attribute,
     cache: &'static str,
     function: &'static str,
+    /// Whether it was said that the cache cannot be made.
+    said: AtomicBool,
     /// The cache of the process-wide manager.
     resolved: OnceLock<Option<Arc<CacheInner>>>,
 }
@@ -40,6 +45,7 @@ impl Site {
             attribute,
             cache,
             function,
+            said: AtomicBool::new(false),
             resolved: OnceLock::new(),
         }
     }
@@ -77,7 +83,11 @@ impl Site {
     fn find(&self, manager: &CacheManager) -> Option<Arc<CacheInner>> {
         manager
             .inner(self.cache)
-            .inspect_err(|error| warn!(%error, function = self.function, "the function runs without its cache"))
+            .inspect_err(|error| {
+                if !self.said.swap(true, Ordering::Relaxed) {
+                    warn!(%error, function = self.function, "the function runs without its cache");
+                }
+            })
             .ok()
     }
 }

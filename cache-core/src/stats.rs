@@ -37,11 +37,11 @@ pub struct CacheStats {
     pub load_failures: u64,
     /// Values stored.
     pub stores: u64,
-    /// Values not stored because an invalidation came in between.
+    /// Values not stored because an invalidation or a put came in between.
     pub stores_refused: u64,
     /// Values not stored because the backend or the codec failed.
     pub store_failures: u64,
-    /// Invalidations carried out, of single entries and of the whole cache.
+    /// Invalidations begun, of single entries and of the whole cache.
     pub invalidations: u64,
     /// Entries found that could not be used: damaged, of another type or version. Each was a miss.
     pub decode_failures: u64,
@@ -49,7 +49,8 @@ pub struct CacheStats {
     pub backend_errors: u64,
     /// Entries that left memory because the cache was full.
     pub evictions: u64,
-    /// Invalidations that failed and are not made good yet.
+    /// Invalidations that failed and are not made good yet. Always 0 in this version: a failed one shows in
+    /// `backend_errors`, and is not tried again.
     pub pending_invalidations: u64,
     /// Entries in memory now; 0 for a cache that is only in a backend.
     pub entries: u64,

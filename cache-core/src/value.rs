@@ -248,6 +248,14 @@ pub(crate) struct ValueTraits<V> {
     pub(crate) is_none: fn(&V) -> bool,
 }
 
+impl<V> ValueTraits<V> {
+    /// A value that serialises as `None` is one, behind an `Arc` too. `is_none` is for values that do not serialise.
+    pub(crate) fn new(form: Option<ValueForm<V>>, is_none: fn(&V) -> bool) -> Self {
+        let is_none = form.map_or(is_none, |form| form.is_none);
+        Self { form, is_none }
+    }
+}
+
 impl<V> Clone for ValueTraits<V> {
     fn clone(&self) -> Self {
         *self
@@ -270,7 +278,7 @@ impl<R, O: Outcome<Returned = R>> Returns<R, O> {
         is_none: fn(&O::Value) -> bool,
         share: Option<ShareError<R>>,
     ) -> Self {
-        Self::with(ValueTraits { form, is_none }, share)
+        Self::with(ValueTraits::new(form, is_none), share)
     }
 
     /// For values that are only looked at.

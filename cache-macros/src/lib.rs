@@ -132,7 +132,8 @@ pub fn cache_result(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Runs the function and stores what it returns in place of what was there.
 ///
-/// A call that fails or panics leaves the entry alone. What can be stored is as for [`macro@cache_result`], and so are the
+/// A call that returns `Err` leaves the entry alone; one that was interrupted, by a panic or because its future was dropped, may
+/// have written: the entry is removed, and with `key_with` the whole cache. What can be stored is as for [`macro@cache_result`], and so are the
 /// options `cache`, `key`, `ttl`, `ttl_with`, `condition`, `store_if`, `manager` and `crate`. Beside them there is
 /// `key_with`, for a key that only the value knows; a tuple is several parts.
 ///

@@ -83,8 +83,7 @@ impl CacheInner {
         landing: Landing,
         held: Arc<Held>,
         form: ValueForm<V>,
-        lifetime: Option<Duration>,
-        fence: Fence,
+        (lifetime, fence): (Option<Duration>, Fence),
     ) {
         let (cache, backend, key) = (Arc::clone(self), Arc::clone(backend), key.clone());
         let store = async move {

@@ -13,6 +13,8 @@ pub struct ValueForm<V> {
     encode: fn(&CodecHandle, &V) -> Result<Vec<u8>, CodecError>,
     decode: fn(&CodecHandle, &[u8]) -> Result<V, CodecError>,
     structure: fn() -> Structure,
+    /// Whether a value is `None`, seen from how it serialises: behind an `Arc` too.
+    pub(crate) is_none: fn(&V) -> bool,
 }
 
 impl<V> Clone for ValueForm<V> {
@@ -40,16 +42,8 @@ impl<V> ValueForm<V> {
             encode: |codec, value| codec.encode(value),
             decode: |codec, bytes| codec.decode(bytes),
             structure: fingerprint::of::<V>,
+            is_none: is_none::<V>,
         }
-    }
-
-    /// Whether a value is `None`; `false` where the type is no option.
-    #[must_use]
-    pub fn is_none(value: &V) -> bool
-    where
-        V: Serialize,
-    {
-        is_none(value)
     }
 
     /// The bytes of a value.

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
 use super::DEFAULT_KEY;
 
 /// Where a key text is written. The one place that knows how it is kept.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Buffer(String);
 
 impl fmt::Debug for Buffer {
@@ -25,6 +27,11 @@ impl Buffer {
 
     pub(super) fn push_str(&mut self, text: &str) {
         self.0.push_str(text);
+    }
+
+    /// Appends the base64url form of `bytes`, without padding.
+    pub(super) fn push_base64(&mut self, bytes: &[u8]) {
+        URL_SAFE_NO_PAD.encode_string(bytes, &mut self.0);
     }
 
     pub(super) fn truncate(&mut self, len: usize) {
