@@ -116,7 +116,7 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 }
 
 /// Hygienic for local names, and shown to the user at `place`.
-fn hygienic(place: Span) -> Span {
+pub(crate) fn hygienic(place: Span) -> Span {
     Span::mixed_site().located_at(place)
 }
 
