@@ -17,7 +17,6 @@
 use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -211,51 +210,59 @@ impl CacheInner {
             .get(key.as_str(), self.flights.epoch())
     }
 
-    /// Answers from the cache, or runs `body` and stores what it gives.
-    pub(crate) async fn load<R, O, F, S, T>(
-        self: &Arc<Self>,
-        key: &KeyText,
+    /// Answers from the cache, or runs `body` and stores what it gives. Without a `place` it only runs the body.
+    ///
+    /// No `async fn`, for that would keep its arguments twice. The future of every annotated function has this one in it,
+    /// so what is long is boxed, the body with it: a function that calls annotated functions does not grow by them.
+    pub(crate) fn load<R, O, B, F, S, T>(
+        place: Option<(Arc<Self>, KeyText)>,
         returns: Returns<R, O>,
         options: LoadOptions,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
-    ) -> R
+        body: B,
+    ) -> impl Future<Output = R>
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
     {
-        if self.is_disabled() || self.admit(&returns.value).is_err() {
-            self.bypass();
-            return body.await;
+        async move {
+            let Some((cache, key)) = place else {
+                return Box::pin(body()).await;
+            };
+            if cache.is_disabled() || cache.admit(&returns.value).is_err() {
+                cache.bypass();
+                return Box::pin(body()).await;
+            }
+            if let Some(held) = cache.in_memory(&key)
+                && let Some(value) = held.value::<O::Value>()
+            {
+                cache.counters.memory_hits.one();
+                return O::success(value.clone());
+            }
+            Box::pin(cache.load_absent(key, returns, options, keep, body)).await
         }
-        if let Some(held) = self.in_memory(key)
-            && let Some(value) = held.value::<O::Value>()
-        {
-            self.counters.memory_hits.one();
-            return O::success(value.clone());
-        }
-        // Boxed, so that the future of every annotated function need not have room for all of this.
-        Box::pin(self.load_absent(key, returns, options, keep, body)).await
     }
 
-    async fn load_absent<R, O, F, S, T>(
-        self: &Arc<Self>,
-        key: &KeyText,
+    async fn load_absent<R, O, B, F, S, T>(
+        self: Arc<Self>,
+        key: KeyText,
         returns: Returns<R, O>,
         options: LoadOptions,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
+        body: B,
     ) -> R
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
     {
         let mut presence = self.flights.attend(key.as_str());
-        let fence = match self.read(key, returns.value.form).await {
+        let fence = match self.read(&key, returns.value.form).await {
             Read::Hit(value) => {
                 self.counters.backend_hits.one();
                 return O::success(value);
@@ -266,76 +273,85 @@ impl CacheInner {
         // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
         let mut waiting_since = None;
         loop {
-            let held = match presence.enter(fence, |held| self.counts(held), || self.in_memory(key))
-            {
-                Entered::Found(held) => {
-                    if waiting_since.is_none() {
-                        self.counters.memory_hits.one();
-                    }
-                    held
-                }
-                Entered::Lead(lead) => {
-                    if waiting_since.is_none() {
-                        self.counters.misses.one();
-                    }
-                    return self.lead(key, lead, returns, options.ttl, keep, body).await;
-                }
-                Entered::Join(waiter) => {
-                    if waiting_since.is_none() {
-                        self.counters.coalesced.one();
-                    }
-                    let since = *waiting_since.get_or_insert_with(Instant::now);
-                    let (progress, back) = match waiter.wait(since, lock_timeout).await {
-                        Waited::Over(progress, presence) => (progress, presence),
-                        Waited::Lead(lead) => {
-                            return self.lead(key, lead, returns, options.ttl, keep, body).await;
+            let held =
+                match presence.enter(fence, |held| self.counts(held), || self.in_memory(&key)) {
+                    Entered::Found(held) => {
+                        if waiting_since.is_none() {
+                            self.counters.memory_hits.one();
                         }
-                    };
-                    presence = back;
-                    match progress {
-                        Progress::Landed(held) => held,
-                        Progress::Failed(Some(error)) => {
-                            match returns.share.and_then(|share| (share.give)(&error)) {
-                                Some(returned) => return returned,
-                                None => continue,
+                        held
+                    }
+                    Entered::Lead(lead) => {
+                        if waiting_since.is_none() {
+                            self.counters.misses.one();
+                        }
+                        return self
+                            .lead(&key, lead, returns, options.ttl, keep, body)
+                            .await;
+                    }
+                    Entered::Join(waiter) => {
+                        if waiting_since.is_none() {
+                            self.counters.coalesced.one();
+                        }
+                        let since = *waiting_since.get_or_insert_with(Instant::now);
+                        let (progress, back) = match waiter.wait(since, lock_timeout).await {
+                            Waited::Over(progress, presence) => (progress, presence),
+                            Waited::Lead(lead) => {
+                                return self
+                                    .lead(&key, lead, returns, options.ttl, keep, body)
+                                    .await;
+                            }
+                        };
+                        presence = back;
+                        match progress {
+                            Progress::Landed(held) => held,
+                            Progress::Failed(Some(error)) => {
+                                match returns.share.and_then(|share| (share.give)(&error)) {
+                                    Some(returned) => return returned,
+                                    None => continue,
+                                }
+                            }
+                            Progress::Flying | Progress::Failed(None) | Progress::Abandoned => {
+                                continue;
                             }
                         }
-                        Progress::Flying | Progress::Failed(None) | Progress::Abandoned => continue,
                     }
-                }
-            };
+                };
             match held.value::<O::Value>() {
                 Some(value) => return O::success(value.clone()),
                 // All callers are held to one type, so this does not happen; if it did, the body would be right.
-                None => return body.await,
+                None => return body().await,
             }
         }
     }
 
     /// Runs the body for everybody who wants this key. Dropped half-way, `lead` hands over to somebody who waits.
-    async fn lead<R, O, F, S, T>(
+    async fn lead<R, O, B, F, S, T>(
         self: &Arc<Self>,
         key: &KeyText,
         lead: Lead,
         returns: Returns<R, O>,
         ttl: Option<Duration>,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
+        body: B,
     ) -> R
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
     {
         self.counters.loads.one();
-        let returned = body.await;
-        let Some(value) = O::value(&returned) else {
-            self.counters.load_failures.one();
-            lead.fail(returns.share.and_then(|share| (share.take)(&returned)));
-            return returned;
+        let value = match O::split(body().await) {
+            Ok(value) => value,
+            Err(returned) => {
+                self.counters.load_failures.one();
+                lead.fail(returns.share.and_then(|share| (share.take)(&returned)));
+                return returned;
+            }
         };
-        let lifetime = self.lifetime(value, ttl, &keep, returns.value.is_none);
+        let lifetime = self.lifetime(&value, ttl, &keep, returns.value.is_none);
         let held = Held::new(
             value.clone(),
             lead.epoch(),
@@ -344,7 +360,7 @@ impl CacheInner {
         );
         let Some(lifetime) = lifetime else {
             lead.share(&held);
-            return returned;
+            return O::success(value);
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
             self.land_in_backend(backend, key, lead, held, form, lifetime)
@@ -353,7 +369,7 @@ impl CacheInner {
             let landing = lead.land(&held, |held| memory.insert(key.as_str(), held));
             self.count_store(landing.allowed);
         }
-        returned
+        O::success(value)
     }
 
     /// Ends a load whose value goes to the backend: in a task of its own, while the landed flight answers for the key.
@@ -478,26 +494,27 @@ impl CacheInner {
     }
 
     /// Runs `body` and stores what it gives in place of what is there.
-    pub(crate) async fn put<R, O, F, S, T, K>(
+    pub(crate) async fn put<R, O, B, F, S, T, K>(
         self: &Arc<Self>,
         key: PutKey<K>,
         returns: Returns<R, O>,
         ttl: Option<Duration>,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
+        body: B,
     ) -> (R, Result<(), CacheError>)
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
         K: Fn(&O::Value) -> Option<KeyText>,
     {
         if self.is_disabled() {
-            return (body.await, Ok(()));
+            return (body().await, Ok(()));
         }
         if let Err(error) = self.admit(&returns.value) {
-            return (body.await, Err(error));
+            return (body().await, Err(error));
         }
         // The fence is made of what is known before the body: an invalidation, or another put, that comes while the body
         // runs may have seen newer data than the body did.
@@ -509,28 +526,30 @@ impl CacheInner {
                 PutKey::FromValue(_) => Target::All,
             },
         );
-        let returned = body.await;
-        let Some(value) = O::value(&returned) else {
-            interrupted.did_not_happen();
-            return (returned, Ok(()));
+        let value = match O::split(body().await) {
+            Ok(value) => value,
+            Err(returned) => {
+                interrupted.did_not_happen();
+                return (returned, Ok(()));
+            }
         };
         let key = match key {
             PutKey::Known(key) => Some(key),
-            PutKey::FromValue(key) => key(value),
+            PutKey::FromValue(key) => key(&value),
         };
         let outcome = match key {
             None => self.invalidate(Target::All).await.map(drop),
-            Some(key) => match self.lifetime(value, ttl, &keep, returns.value.is_none) {
+            Some(key) => match self.lifetime(&value, ttl, &keep, returns.value.is_none) {
                 // Not to be stored; but what is there is no longer true.
                 None => self.invalidate(Target::Key(key)).await.map(drop),
                 Some(lifetime) => {
-                    self.finish_put(attempt, key, value, returns.value.form, lifetime)
+                    self.finish_put(attempt, key, &value, returns.value.form, lifetime)
                         .await
                 }
             },
         };
         interrupted.did_not_happen();
-        (returned, outcome)
+        (O::success(value), outcome)
     }
 
     async fn attempt_put<K>(self: &Arc<Self>, key: &PutKey<K>) -> PutAttempt {
@@ -840,8 +859,7 @@ impl CacheInner {
             let error = CacheError::TooLarge {
                 cache: self.name().to_owned(),
                 bytes: bytes.len(),
-                limit,
-            };
+                        };
             self.complaints
                 .once(Complaint::Size, self.name(), || error.to_string());
             return Err(error);
