@@ -35,6 +35,7 @@ use crate::{
     error::CacheError,
     flight::{Entered, Flights, Lead, Presence, Progress, Waited},
     key::{KeyError, KeySecret, KeyText, KeyWriter},
+    limit,
     memory::{Held, Memory},
     random,
     stats::{CacheStats, Counters},
@@ -395,12 +396,8 @@ impl CacheInner {
                 return;
             };
             if let Ok(new) = cache.seal(&key, value, form, lifetime, fence) {
-                let answer = timeout(
-                    backend.store_budget(),
-                    backend.store(cache.id.entry(key.as_str()), new),
-                )
-                .await;
-                let _ = cache.stored(answer.unwrap_or_else(|_| Err(overdue())));
+                let request = backend.store(cache.id.entry(key.as_str()), new);
+                let _ = cache.stored(limit::ask(backend.store_budget(), request).await);
             }
             drop(landing.presence);
         };
@@ -414,15 +411,9 @@ impl CacheInner {
         let (Some(backend), Some(form)) = (self.config.backend(), form) else {
             return Read::Miss(None);
         };
-        let answer = timeout(
-            backend.read_budget(),
-            backend.load(self.id.entry(key.as_str())),
-        )
-        .await;
-        let Some(loaded) = self
-            .answered(answer.unwrap_or_else(|_| Err(overdue())))
-            .ok()
-        else {
+        let request = backend.load(self.id.entry(key.as_str()));
+        let answer = limit::ask(backend.read_budget(), request).await;
+        let Some(loaded) = self.answered(answer).ok() else {
             return Read::Miss(None);
         };
         let Some(fence) = loaded.fence else {
@@ -570,8 +561,7 @@ impl CacheInner {
                         PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
                     }
                 };
-                let answer = timeout(backend.read_budget(), request).await;
-                self.answered(answer.unwrap_or_else(|_| Err(overdue())))
+                self.answered(limit::ask(backend.read_budget(), request).await)
                     .ok()
                     .flatten()
             }
@@ -634,13 +624,10 @@ impl CacheInner {
         let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
         let work = async move {
             let entry = cache.id.entry(key.as_str());
-            let answer = timeout(
-                backend_of_task.store_budget(),
-                backend_of_task.put(entry, new),
-            )
-            .await;
+            let request = backend_of_task.put(entry, new);
+            let answer = limit::ask(backend_of_task.store_budget(), request).await;
             presence.settle_put(epoch, None, || {}, || {});
-            cache.stored(answer.unwrap_or_else(|_| Err(overdue())))
+            cache.stored(answer)
         };
         self.acknowledged(backend, work).await
     }
@@ -721,10 +708,10 @@ impl CacheInner {
                     Target::All => backend.invalidate_all(&cache.id).await.map(|()| true),
                 }
             };
-            let answer = timeout(backend.store_budget(), request).await;
+            let answer = limit::ask(backend.store_budget(), request).await;
             // Loads that began while the backend was being told have read the old tokens, or the old value.
             cache.forget(&target);
-            cache.answered(answer.unwrap_or_else(|_| Err(overdue())))
+            cache.answered(answer)
         }
     }
 
@@ -750,7 +737,10 @@ impl CacheInner {
         }
         if let Some(backend) = self.config.backend() {
             // As long as it takes: this one walks through all keys, and its caller wants to know the number.
-            let answer = backend.invalidate_if(&self.id, predicate).await;
+            let answer = match limit::timers() {
+                Ok(()) => backend.invalidate_if(&self.id, predicate).await,
+                Err(error) => Err(error),
+            };
             self.flights.invalidate_if(predicate);
             ended = self.answered(answer)?;
         }
@@ -764,6 +754,10 @@ impl CacheInner {
         backend: &Arc<dyn CacheBackend>,
         work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
     ) -> Result<T, CacheError> {
+        if !limit::has_timer() {
+            // It ends at once, and says why.
+            return work.await;
+        }
         match self.background.spawn(work) {
             Err(work) => work.await,
             Ok(task) => match timeout(backend.read_budget(), task).await {
@@ -772,7 +766,7 @@ impl CacheInner {
                     BackendErrorKind::Unavailable,
                     "the runtime ended before the backend had answered",
                 ))),
-                Err(_) => Err(self.backend_error(overdue())),
+                Err(_) => Err(self.backend_error(limit::overdue())),
             },
         }
     }
@@ -859,7 +853,8 @@ impl CacheInner {
             let error = CacheError::TooLarge {
                 cache: self.name().to_owned(),
                 bytes: bytes.len(),
-                        };
+                limit,
+            };
             self.complaints
                 .once(Complaint::Size, self.name(), || error.to_string());
             return Err(error);
@@ -966,8 +961,4 @@ impl Drop for Interrupted<'_> {
             self.cache.invalidate_detached(target);
         }
     }
-}
-
-fn overdue() -> BackendError {
-    BackendError::new(BackendErrorKind::Timeout, "the budget is spent")
 }

@@ -47,7 +47,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::{backend::Fence, memory::Held};
+use crate::{backend::Fence, limit::has_timer, memory::Held};
 
 /// An error that was cloned for those who waited.
 pub(crate) type SharedError = Arc<dyn Any + Send + Sync>;
@@ -500,8 +500,8 @@ impl Waiter {
                 // The sender lives in the flight, which this waiter holds.
                 over.map_or(Progress::Abandoned, |progress| progress.clone())
             };
-            // Without a runtime there is no timer; then the leader alone decides.
-            let ended = if tokio::runtime::Handle::try_current().is_ok() {
+            // Without a timer the leader alone decides.
+            let ended = if has_timer() {
                 timeout_at(patience, ended).await.ok()
             } else {
                 Some(ended.await)
