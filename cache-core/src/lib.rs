@@ -13,6 +13,7 @@ mod fingerprint;
 mod flight;
 mod handle;
 pub mod key;
+mod later;
 mod limit;
 mod manager;
 mod memory;
