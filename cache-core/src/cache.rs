@@ -28,7 +28,7 @@ use crate::{
     backend::{BackendError, BackendErrorKind, CacheBackend, CacheId, Fence, FenceScope, NewEntry},
     background::Background,
     clock::Clock,
-    codec::ValueForm,
+    codec::{CodecError, ValueForm},
     complaint::{Complaint, Complaints},
     config::{EffectiveConfig, Store},
     entry::{self, Label},
@@ -775,6 +775,8 @@ impl CacheInner {
         attribute
             .filter(|_| !self.config.lock_timeout_is_own)
             .unwrap_or(self.config.lock_timeout)
+            // An attribute's may be anything; a point in time has to come out of it.
+            .min(crate::config::MAX_TTL)
     }
 
     /// For how long a value is to be kept; `None`: not at all; `Some(None)`: without limit.
@@ -828,16 +830,19 @@ impl CacheInner {
         ttl: Option<Duration>,
         fence: Fence,
     ) -> Result<NewEntry, CacheError> {
-        let payload = form.encode(&self.config.codec, value).map_err(|source| {
-            self.counters.store_failures.one();
-            let error = CacheError::Codec {
-                cache: self.name().to_owned(),
-                source,
-            };
-            self.complaints
-                .once(Complaint::Codec, self.name(), || error.to_string());
-            error
-        })?;
+        // A `Serialize` of a user may panic, and the call has its value already.
+        let payload = catch_unwind(AssertUnwindSafe(|| form.encode(&self.config.codec, value)))
+            .unwrap_or(Err(CodecError::PANICKED))
+            .map_err(|source| {
+                self.counters.store_failures.one();
+                let error = CacheError::Codec {
+                    cache: self.name().to_owned(),
+                    source,
+                };
+                self.complaints
+                    .once(Complaint::Codec, self.name(), || error.to_string());
+                error
+            })?;
         let expires_at = ttl.map(|ttl| {
             self.clock
                 .unix_millis()

@@ -44,7 +44,11 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Borrow, fmt};
+use std::{
+    borrow::Borrow,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use serde::{Serialize, Serializer};
 
@@ -85,10 +89,12 @@ impl KeyText {
     ) -> Result<Self, KeyError> {
         let mut text = Buffer::default();
         let writer = Canonical::root(&mut text, secret);
-        key.serialize(if is_tuple::<K>() {
-            writer.spread()
-        } else {
-            writer
+        written(|| {
+            key.serialize(if is_tuple::<K>() {
+                writer.spread()
+            } else {
+                writer
+            })
         })?;
         Ok(Self::finish(text, secret))
     }
@@ -158,6 +164,11 @@ impl fmt::Debug for KeyText {
     }
 }
 
+/// Runs a `Serialize` of a user. One that panics has failed: a call does not end with its key.
+fn written(serialize: impl FnOnce() -> Result<(), KeyError>) -> Result<(), KeyError> {
+    catch_unwind(AssertUnwindSafe(serialize)).unwrap_or(Err(Fault::Refused.into()))
+}
+
 /// Whether `K` is spelt as a tuple.
 ///
 /// To a serializer `(x,)` and `[x]` are the same, but the first is one part, `x`, and the second one part that is an
@@ -186,11 +197,11 @@ impl KeyWriter<'_> {
     pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
         self.written += 1;
         if self.parts == 1 {
-            return part.serialize(Canonical::root(self.text, self.secret));
+            return written(|| part.serialize(Canonical::root(self.text, self.secret)));
         }
         self.text
             .push_str(if self.written == 1 { "[" } else { "," });
-        part.serialize(Canonical::nested(self.text, self.secret))
+        written(|| part.serialize(Canonical::nested(self.text, self.secret)))
     }
 
     /// Writes the digest of the next part in its place, as [`Hashed`] does.
