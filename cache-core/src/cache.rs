@@ -38,7 +38,7 @@ use crate::{
     complaint::Complaints,
     config::{EffectiveConfig, MAX_TTL, Store},
     error::CacheError,
-    flight::{Ended, Entered, Flights, Lead, Waited},
+    flight::{Ended, Entered, Flights, Lead, Tokens, Waited},
     key::{KeyError, KeySecret, KeyText, KeyWriter},
     memory::{Held, Memory},
     random,
@@ -248,19 +248,19 @@ impl CacheInner {
         T: Fn(&O::Value) -> Duration,
     {
         let mut presence = self.flights.attend(key.as_str());
-        let fence = match self.read(&key, returns.value.form).await {
+        let tokens = match self.read(&key, returns.value.form).await {
             Read::Hit(value) => {
                 self.counters.backend_hits.one();
                 return O::success(value);
             }
-            Read::Miss(fence) => fence,
+            Read::Miss(tokens) => tokens,
         };
         let lock_timeout = self.lock_timeout(options.lock_timeout);
         // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
         let mut waiting_since = None;
         loop {
             let held =
-                match presence.enter(fence, |held| self.counts(held), || self.in_memory(&key)) {
+                match presence.enter(tokens, |held| self.counts(held), || self.in_memory(&key)) {
                     Entered::Found(held) => {
                         if waiting_since.is_none() {
                             self.counters.memory_hits.one();
@@ -349,14 +349,20 @@ impl CacheInner {
             return O::success(value);
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
-            // Without tokens nothing may be stored; why there are none was counted when they were read.
+            // Without tokens nothing may be stored; why there are none was counted when they were read. What cannot be sent
+            // is shared with those who wait, and not kept for those who come.
+            let new = lead
+                .fence()
+                .and_then(|fence| self.seal(key, &value, form, lifetime, fence).ok());
+            let Some(new) = new else {
+                lead.share(&held);
+                return O::success(value);
+            };
             let landing = lead.land(&held, drop);
-            match landing.fence {
-                Some(fence) if landing.allowed => {
-                    self.store_landed(backend, key, landing, held, form, (lifetime, fence));
-                }
-                Some(_) => self.count_store(false),
-                None => {}
+            if landing.allowed {
+                self.store_landed(backend, key, landing, new);
+            } else {
+                self.count_store(false);
             }
         } else if let Some(memory) = &self.memory {
             let landing = lead.land(&held, |held| memory.insert(key.as_str(), held));
@@ -386,13 +392,13 @@ impl CacheInner {
                     self.counters.backend_hits.one();
                     return Some(value);
                 }
-                Read::Miss(fence @ Some(_)) => {
-                    if let Some(held) = presence.landed(fence, |held| self.counts(held)) {
+                Read::Miss(tokens @ Tokens::Known(_)) => {
+                    if let Some(held) = presence.landed(tokens, |held| self.counts(held)) {
                         self.counters.memory_hits.one();
                         return held.value().cloned();
                     }
                 }
-                Read::Miss(None) => {}
+                Read::Miss(Tokens::Unknown | Tokens::Missing) => {}
             }
         }
         self.counters.misses.one();

@@ -76,8 +76,35 @@ struct Slot {
     flight: Option<Arc<Flight>>,
 }
 
+/// What a caller knows of the tokens in force at the backend when it enters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tokens {
+    Known(Fence),
+    /// There is no backend, or it gave no answer: then no other process gets one either, as far as can be known, and callers share
+    /// loads by what this process knows.
+    Unknown,
+    /// The backend answered, but has no tokens: a full server creates none. Invalidations of other processes go on and
+    /// leave no trace, so a load is nobody's but its caller's.
+    Missing,
+}
+
+impl Tokens {
+    /// Whether two callers that know this may share a load.
+    fn agree(self, other: Self) -> bool {
+        self == other && self != Self::Missing
+    }
+
+    /// What a value may be stored with.
+    pub(crate) fn fence(self) -> Option<Fence> {
+        match self {
+            Self::Known(fence) => Some(fence),
+            Self::Unknown | Self::Missing => None,
+        }
+    }
+}
+
 struct Flight {
-    fence: Option<Fence>,
+    tokens: Tokens,
     epoch: u64,
     /// `None` while it is under way.
     ended: watch::Sender<Option<Ended>>,
@@ -250,12 +277,12 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Joins the load of this key, or leads one. `fence` is what this caller has read from the backend; `counts` says whether
+    /// Joins the load of this key, or leads one. `tokens` are what this caller has read from the backend; `counts` says whether
     /// a landed value is still good; `look` looks once more into memory, under the lock, so that a value that came in
     /// between is not loaded again.
     pub(crate) fn enter(
         mut self,
-        fence: Option<Fence>,
+        tokens: Tokens,
         counts: impl Fn(&Held) -> bool,
         look: impl FnOnce() -> Option<Arc<Held>>,
     ) -> Entered {
@@ -270,7 +297,7 @@ impl Presence {
         let met = slot
             .flight
             .as_ref()
-            .filter(|flight| flight.fence == fence)
+            .filter(|flight| flight.tokens.agree(tokens))
             .map(Arc::clone);
         if let Some(flight) = met {
             let ended = flight.ended.borrow().clone();
@@ -296,7 +323,7 @@ impl Presence {
             return Entered::Found(held);
         }
         let flight = Arc::new(Flight {
-            fence,
+            tokens,
             epoch: flights.epoch(),
             ended: watch::Sender::new(None),
             leaders: Mutex::new(Leaders {
@@ -316,14 +343,14 @@ impl Presence {
     /// The value of a load that has landed and is not in the backend yet, for a caller that does not load.
     pub(crate) fn landed(
         &self,
-        fence: Option<Fence>,
+        tokens: Tokens,
         counts: impl Fn(&Held) -> bool,
     ) -> Option<Arc<Held>> {
         self.with_slot(|slot| {
             let flight = slot
                 .flight
                 .as_ref()
-                .filter(|flight| flight.fence == fence)?;
+                .filter(|flight| flight.tokens.agree(tokens))?;
             match &*flight.ended.borrow() {
                 Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
                 _ => None,
@@ -402,11 +429,16 @@ impl Lead {
         self.flight.epoch
     }
 
+    /// The tokens of the backend that were read before this load began.
+    pub(crate) fn fence(&self) -> Option<Fence> {
+        self.flight.tokens.fence()
+    }
+
     /// Ends the load with a value to be stored: `insert` runs under the lock if this load still has the right to. With a
     /// backend the flight goes on to answer for its key while the returned presence lives.
     pub(crate) fn land(mut self, held: &Arc<Held>, insert: impl FnOnce(Arc<Held>)) -> Landing {
         let presence = self.presence.take().expect("ends once");
-        let stays = self.flight.fence.is_some();
+        let stays = self.flight.tokens.fence().is_some();
         let allowed = presence.with_slot(|slot| {
             if !slot
                 .flight
@@ -426,7 +458,6 @@ impl Lead {
         self.publish(Ended::Landed(Arc::clone(held)));
         Landing {
             allowed: allowed.unwrap_or(false),
-            fence: self.flight.fence,
             presence,
         }
     }
@@ -488,8 +519,6 @@ impl Drop for Lead {
 pub(crate) struct Landing {
     /// Whether this load still had the right to store.
     pub(crate) allowed: bool,
-    /// The tokens of the backend that were read before it began.
-    pub(crate) fence: Option<Fence>,
     /// Keeps the landed flight answering until it is dropped.
     pub(crate) presence: Presence,
 }

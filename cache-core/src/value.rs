@@ -161,6 +161,11 @@ impl<V: Serialize + DeserializeOwned + 'static> FormOfSerde<V> for &Probe<V> {
 
 pub trait FormOfAny<V> {
     fn cache_form(&self) -> Option<ValueForm<V>>;
+
+    /// Without asking.
+    fn cache_no_form(&self) -> Option<ValueForm<V>> {
+        None
+    }
 }
 
 impl<V> FormOfAny<V> for Probe<V> {
@@ -209,6 +214,11 @@ impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorPro
 
 pub trait ShareAny<R> {
     fn cache_share(&self) -> Option<ShareError<R>>;
+
+    /// Without asking.
+    fn cache_no_share(&self) -> Option<ShareError<R>> {
+        None
+    }
 }
 
 impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {
@@ -222,6 +232,45 @@ impl<R> ShareAny<R> for NoErrorProbe<R> {
         None
     }
 }
+
+/// There is a value.
+pub struct Something;
+
+/// The value is `()`.
+pub struct Nothing;
+
+pub trait SomethingOfUnit {
+    fn cache_something(&self) -> Nothing;
+}
+
+impl SomethingOfUnit for &Probe<()> {
+    fn cache_something(&self) -> Nothing {
+        Nothing
+    }
+}
+
+pub trait SomethingOfAny {
+    fn cache_something(&self) -> Something;
+}
+
+impl<V> SomethingOfAny for Probe<V> {
+    fn cache_something(&self) -> Something {
+        Something
+    }
+}
+
+/// A value that is worth keeping.
+#[diagnostic::on_unimplemented(
+    message = "this function returns nothing that could be cached",
+    label = "the value is `()`",
+    note = "return what is to be cached, or use `cache_invalidate` if the function changes data"
+)]
+pub trait Kept {}
+
+impl Kept for Something {}
+
+/// Refuses a function without a value, whatever its return type is called.
+pub fn something<S: Kept>(_: S) {}
 
 /// The type behind a probe, unless part of it could not be named where this was called.
 pub fn value_type<V: 'static>(_probe: Probe<V>, serializable: bool) -> Option<ValueType> {

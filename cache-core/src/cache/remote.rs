@@ -15,17 +15,15 @@ use crate::{
     codec::{CodecError, ValueForm},
     entry::{self, Label},
     error::CacheError,
-    flight::Landing,
+    flight::{Landing, Tokens},
     key::KeyText,
     limit,
-    memory::Held,
 };
 
 /// The answer of a backend to a look-up.
 pub(super) enum Read<V> {
     Hit(V),
-    /// The tokens to store with; `None` if they are not known, and nothing may be stored.
-    Miss(Option<Fence>),
+    Miss(Tokens),
 }
 
 impl CacheInner {
@@ -36,28 +34,29 @@ impl CacheInner {
         form: Option<ValueForm<V>>,
     ) -> Read<V> {
         let (Some(backend), Some(form)) = (self.config.backend(), form) else {
-            return Read::Miss(None);
+            return Read::Miss(Tokens::Unknown);
         };
         let request = backend.load(self.id.entry(key.as_str()));
         let Ok(loaded) = self.ask(backend.read_budget(), request).await else {
-            return Read::Miss(None);
+            return Read::Miss(Tokens::Unknown);
         };
         let Some(fence) = loaded.fence else {
-            return Read::Miss(None);
+            return Read::Miss(Tokens::Missing);
         };
+        let miss = Read::Miss(Tokens::Known(fence));
         let Some(bytes) = loaded.bytes else {
-            return Read::Miss(Some(fence));
+            return miss;
         };
         let opened = match entry::open(&bytes, &self.label(key, form)) {
             Ok(opened) => opened,
             Err(unreadable) => {
                 self.unusable_entry(&unreadable.to_string());
-                return Read::Miss(Some(fence));
+                return miss;
             }
         };
         if opened.epoch != fence.epoch {
             self.counters.stale.one();
-            return Read::Miss(Some(fence));
+            return miss;
         }
         // A `Deserialize` of a user may panic; a bad entry must not become a failing call.
         let decoded = catch_unwind(AssertUnwindSafe(|| {
@@ -67,34 +66,27 @@ impl CacheInner {
             Ok(Ok(value)) => Read::Hit(value),
             Ok(Err(error)) => {
                 self.unusable_entry(&error.to_string());
-                Read::Miss(Some(fence))
+                miss
             }
             Err(_) => {
                 self.unusable_entry("its `Deserialize` panicked");
-                Read::Miss(Some(fence))
+                miss
             }
         }
     }
 
-    /// Stores a value that has landed, in a task of its own; its flight answers for the key meanwhile.
-    pub(super) fn store_landed<V: Send + Sync + 'static>(
+    /// Stores what has landed, in a task of its own; its flight answers for the key meanwhile.
+    pub(super) fn store_landed(
         self: &Arc<Self>,
         backend: &Arc<dyn CacheBackend>,
         key: &KeyText,
         landing: Landing,
-        held: Arc<Held>,
-        form: ValueForm<V>,
-        (lifetime, fence): (Option<Duration>, Fence),
+        new: NewEntry,
     ) {
         let (cache, backend, key) = (Arc::clone(self), Arc::clone(backend), key.clone());
         let store = async move {
-            let Some(value) = held.value::<V>() else {
-                return;
-            };
-            if let Ok(new) = cache.seal(&key, value, form, lifetime, fence) {
-                let request = backend.store(cache.id.entry(key.as_str()), new);
-                let _ = cache.stored(cache.ask(backend.store_budget(), request).await);
-            }
+            let request = backend.store(cache.id.entry(key.as_str()), new);
+            let _ = cache.stored(cache.ask(backend.store_budget(), request).await);
             drop(landing.presence);
         };
         if self.background.spawn(store).is_none() {
