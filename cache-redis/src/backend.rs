@@ -10,10 +10,10 @@ use cache_core::{
 
 use crate::{
     address::Address,
-    connection::Link,
+    connection::Patience,
     layout::{self, Keys},
+    link::Link,
     server::{BATCH, Server},
-    slot::Patience,
     sweep::{self, Sweeps},
 };
 
@@ -88,7 +88,7 @@ impl RedisBackend {
 }
 
 impl RedisBackendBuilder {
-    /// How long a lookup waits for the server, connecting included, before the caller goes on without it. Default: 100 ms.
+    /// How long a look-up waits for the server, connecting included, before the caller goes on without it. Default: 100 ms.
     pub const fn read_budget(mut self, limit: Duration) -> Self {
         self.read_budget = limit;
         self

@@ -21,7 +21,7 @@
 //!   steps of the server.
 //! - **Clearing a cache costs one command**, whatever it holds. It touches no other cache and no foreign key, and nothing ever
 //!   sends `KEYS` or `FLUSHDB`.
-//! - **Redis may come and go.** Start-up does not wait for it, a lookup waits no longer than the read budget, and connections are
+//! - **Redis may come and go.** Start-up does not wait for it, a look-up waits no longer than the read budget, and connections are
 //!   made and replaced in the background.
 //! - **No user name, password, key or value** is in any error, log line or `Debug` output.
 //!
@@ -39,7 +39,7 @@
 //! # Layers
 //!
 //! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
-//! keys, `reply` and `error` what comes back; `connection` is the way of every request, `slot` one connection and its
+//! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
 //! life, `address` where it leads; `sweep` tidies up. [`dev`] starts a server for examples and tests.
 
 mod address;
@@ -48,10 +48,10 @@ mod connection;
 pub mod dev;
 mod error;
 mod layout;
+mod link;
 mod reply;
 mod scripts;
 mod server;
-mod slot;
 mod sweep;
 
 pub use backend::{RedisBackend, RedisBackendBuilder};

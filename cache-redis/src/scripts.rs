@@ -8,8 +8,8 @@ use redis::{Cmd, Value};
 use tokio::time::Instant;
 
 use crate::{
-    connection::{Link, Request},
     error,
+    link::{Link, Request},
 };
 
 /// Input: entry, stamp, epoch; the stamp and the epoch read before, the bytes, their time to live in milliseconds or 0, and the life that the

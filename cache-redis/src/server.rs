@@ -10,9 +10,9 @@ use redis::{Cmd, Pipeline, ServerError, Value};
 use tokio::time::Instant;
 
 use crate::{
-    connection::{Link, Request},
     error,
     layout::{self, Keys},
+    link::{Link, Request},
     reply::{self, Read},
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
