@@ -11,9 +11,9 @@ use cache_core::{
 use crate::{
     address::Address,
     connection::Patience,
-    layout::{self, Keys},
+    layout::Keys,
     link::Link,
-    server::{BATCH, Server},
+    server::Server,
     sweep::{self, Sweeps},
 };
 
@@ -175,28 +175,7 @@ impl CacheBackend for RedisBackend {
         cache: &CacheId,
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError> {
-        // A value that is being computed right now has no entry to be found. It holds a stamp, though; so first all
-        // stamps are replaced. What is stored before that is found by the walk after it.
-        self.0.replace_stamps(cache).await?;
-        let pattern = layout::entry_pattern(cache);
-        let mut removed = 0;
-        let mut cursor = 0;
-        loop {
-            let (next, found) = self.0.scan(cursor, &pattern).await?;
-            let chosen = found
-                .iter()
-                .filter_map(|key| layout::key_text(cache, key))
-                .filter(|key_text| predicate(key_text))
-                .map(|key_text| Keys::of(cache.entry(key_text)))
-                .collect::<Vec<_>>();
-            for batch in chosen.chunks(BATCH) {
-                removed += self.0.invalidate(cache, batch).await?;
-            }
-            if next == 0 {
-                return Ok(removed);
-            }
-            cursor = next;
-        }
+        self.0.invalidate_if(cache, predicate).await
     }
 
     fn read_budget(&self) -> Duration {

@@ -40,7 +40,7 @@
 //!
 //! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
 //! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
-//! life, `address` where it leads; `sweep` tidies up. [`dev`] starts a server for examples and tests.
+//! life, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server for examples and tests.
 
 mod address;
 mod backend;
@@ -53,5 +53,6 @@ mod reply;
 mod scripts;
 mod server;
 mod sweep;
+mod walk;
 
 pub use backend::{RedisBackend, RedisBackendBuilder};
