@@ -1,8 +1,8 @@
 //! The steps of the protocol as commands of one server.
 //!
 //! Whatever a step is, it is one write and one reply; only the first use of a stamp or an epoch, the first use of a script and
-//! a full server take a second one. An invalidation by predicate is no
-//! such step: it walks through the database.
+//! a full server take a second one. An invalidation by predicate is no such step: it
+//! walks through the database.
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use std::{
 
 use cache_core::{
     Bytes, CacheBackend,
-    backend::{BackendError, CacheId, Fence, FenceScope, NewEntry, Token},
+    backend::{BackendError, CacheId, EPOCH_BEFORE_END, Fence, FenceScope, NewEntry, Token},
 };
 use cache_redis::{RedisBackend, dev::RedisServer};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
@@ -55,7 +55,12 @@ impl Fixture {
         ids.filter(|id| *id != own).collect()
     }
 
-    /// The keys that match the pattern. For tests only: `KEYS` is what the backend must never use.
+    /// The keys of all entries there are, in order.
+    pub(crate) async fn value_keys(&mut self) -> Vec<String> {
+        self.keys("cache:*").await
+    }
+
+    /// The keys that match the pattern, in order. For tests only: `KEYS` is what the backend must never use.
     pub(crate) async fn keys(&mut self, pattern: &str) -> Vec<String> {
         let mut keys: Vec<String> = self.ask(&["KEYS", pattern]).await;
         keys.sort();
@@ -98,13 +103,22 @@ pub(crate) fn product() -> CacheId {
     CacheId::new("product", "cache:product")
 }
 
-/// The bytes of an entry as a cache stores it, as far as this crate looks at them: the epoch in the trailer of 48 bytes.
+/// The bytes of an entry as a cache stores it, as far as this crate looks at them: where the epoch is.
 pub(crate) fn stored_form(value: &str, epoch: Token) -> Bytes {
     let mut bytes = value.as_bytes().to_vec();
-    bytes.extend_from_slice(b"storeid.");
     bytes.extend_from_slice(epoch.as_bytes());
-    bytes.extend_from_slice(&[b'.'; 32]);
+    bytes.extend_from_slice(&[b'.'; EPOCH_BEFORE_END - Token::LEN]);
     bytes.into()
+}
+
+/// The value and the epoch in what [`stored_form`] made.
+pub(crate) fn opened(bytes: &Bytes) -> (&str, Token) {
+    let (value, trailer) = bytes.split_at(bytes.len() - EPOCH_BEFORE_END);
+    let epoch = trailer
+        .first_chunk()
+        .expect("a trailer begins with the epoch");
+    let value = std::str::from_utf8(value).expect("values are texts");
+    (value, Token::from_bytes(*epoch))
 }
 
 pub(crate) fn new_entry(value: &str, fence: Fence) -> NewEntry {
@@ -144,8 +158,8 @@ pub(crate) async fn read(backend: &RedisBackend, cache: &CacheId, key: &str) -> 
         .await
         .expect("the server answers");
     let (bytes, fence) = (loaded.bytes?, loaded.fence?);
-    let (value, trailer) = bytes.split_at(bytes.len() - 48);
-    (trailer[8..16] == *fence.epoch.as_bytes()).then(|| String::from_utf8(value.to_vec()).unwrap())
+    let (value, epoch) = opened(&bytes);
+    (epoch == fence.epoch).then(|| value.to_owned())
 }
 
 /// Tries again until it holds; for what happens in the background and cannot be waited for.
