@@ -18,7 +18,7 @@ use cache_core::{
     Bytes, CacheBackend,
     backend::{BackendError, CacheId, EPOCH_BEFORE_END, Fence, FenceScope, NewEntry, Token},
 };
-use cache_redis::{RedisBackend, dev::RedisServer};
+use cache_redis::{RedisBackend, RedisBackendBuilder, dev::RedisServer};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
 
 /// A server, a backend for it and a plain connection to look at it from outside.
@@ -46,13 +46,30 @@ impl Fixture {
     }
 
     /// The connections to the server other than the one to look at it from outside.
-    pub(crate) async fn clients(&mut self) -> BTreeSet<u64> {
-        let own: u64 = self.ask(&["CLIENT", "ID"]).await;
-        let list: String = self.ask(&["CLIENT", "LIST"]).await;
-        let ids = list
-            .lines()
-            .filter_map(|line| line.split([' ', '=']).nth(1)?.parse().ok());
-        ids.filter(|id| *id != own).collect()
+    pub(crate) async fn clients(&self) -> BTreeSet<u64> {
+        clients(self.outside.clone()).await
+    }
+
+    /// Waits until the connections to the server are such.
+    pub(crate) async fn until_clients(&self, what: &str, are: impl Fn(BTreeSet<u64>) -> bool) {
+        let are = &are;
+        eventually(what, || {
+            let outside = self.outside.clone();
+            async move { are(clients(outside).await) }
+        })
+        .await;
+    }
+
+    /// Waits until that many connections wait for the server to carry out what they have sent.
+    pub(crate) async fn until_blocked(&self, clients: u64) {
+        eventually("a request is held back by the server", || {
+            let mut outside = self.outside.clone();
+            async move {
+                let info: String = ask(&mut outside, &["INFO", "clients"]).await;
+                info.contains(&format!("blocked_clients:{clients}\r\n"))
+            }
+        })
+        .await;
     }
 
     /// The keys of all entries there are, in order.
@@ -68,13 +85,24 @@ impl Fixture {
     }
 }
 
+async fn clients(mut outside: MultiplexedConnection) -> BTreeSet<u64> {
+    let own: u64 = ask(&mut outside, &["CLIENT", "ID"]).await;
+    let list: String = ask(&mut outside, &["CLIENT", "LIST"]).await;
+    let ids = list
+        .lines()
+        .filter_map(|line| line.split([' ', '=']).nth(1)?.parse().ok());
+    ids.filter(|id| *id != own).collect()
+}
+
 /// A backend that waits long enough for a busy machine.
 pub(crate) fn patient(url: &str) -> RedisBackend {
+    patient_builder(url).build().expect("the url is good")
+}
+
+pub(crate) fn patient_builder(url: &str) -> RedisBackendBuilder {
     RedisBackend::builder(url)
         .read_budget(Duration::from_secs(5))
         .store_budget(Duration::from_secs(5))
-        .build()
-        .expect("the url is good")
 }
 
 pub(crate) async fn outside(url: &str) -> MultiplexedConnection {
