@@ -52,12 +52,13 @@ impl RedisBackend {
     /// A server with the default settings: see [`builder`](Self::builder).
     ///
     /// The URL is `redis://[user:password@]host[:port][/database]` or `unix:///path/to/socket?db=database`. A user name or a
-    /// password with special characters is percent-encoded.
+    /// password with special characters is percent-encoded. With the feature `tls` also `rediss://…`, once the program has
+    /// installed a crypto provider for rustls; certificates are checked against those that the system trusts.
     ///
     /// # Errors
     ///
-    /// [`CacheError::BackendUrl`] if the URL cannot be read. It does not repeat the URL. Whether there is a server is not
-    /// looked at.
+    /// [`CacheError::BackendUrl`] if the URL cannot be read, or asks for TLS without the feature or the crypto provider. It
+    /// does not repeat the URL. Whether there is a server is not looked at.
     pub fn open(url: &str) -> Result<Self, CacheError> {
         Self::builder(url).build()
     }

@@ -47,6 +47,12 @@
 //! `GET`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`. It may be
 //! refused `CLIENT SETINFO`, by which the connections are named.
 //!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `tls` | `rediss://` by rustls. The program depends on rustls itself and installs a crypto provider before it opens a backend |
+//!
 //! # Layers
 //!
 //! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
