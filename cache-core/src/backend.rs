@@ -214,14 +214,16 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one.
+    /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one. One that is left behind by
+    /// [`invalidate_all`](Self::invalidate_all) may count as there.
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError>;
 
     /// Replaces the epoch of the cache: no entry of it counts any more, at the same cost for ten entries and ten
     /// million. What is left behind may be removed later, in the background.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError>;
 
-    /// Invalidates every entry whose key text the predicate accepts, and says how many there were.
+    /// Invalidates every entry whose key text the predicate accepts, and says how many there were: those that have expired
+    /// are not counted, those that [`invalidate_all`](Self::invalidate_all) has left behind may be.
     ///
     /// Entries that are being computed are not in the store yet: to reach them too, the stamps of *all* entries of the cache
     /// are replaced first.

@@ -33,18 +33,12 @@ impl Log {
     }
 
     /// The warnings and errors so far: message and fields, each in a line.
-    ///
-    /// # Panics
-    /// Never.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.lines(|level| *level <= Level::WARN)
     }
 
     /// All that was logged so far, traces too.
-    ///
-    /// # Panics
-    /// Never.
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         self.lines(|_| true)

@@ -164,12 +164,12 @@ async fn every_operation_fails() {
     on(&backend, async {
         let log = Log::listen();
         for (k, operation) in (0..).zip(Operation::ALL) {
-            backend.fail(&[operation]);
+            backend.fail(&[*operation]);
             call_everything(k).await;
             caches().settle().await;
             backend.heal();
         }
-        backend.fail(&Operation::ALL);
+        backend.fail(Operation::ALL);
         for k in 100..200 {
             call_everything(k).await;
         }
@@ -198,7 +198,7 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
     for operation in Operation::ALL {
         let backend = FaultyBackend::new(map.clone());
         on(&backend, async {
-            make_it_so(&backend, &[operation]);
+            make_it_so(&backend, &[*operation]);
             let what = format!("{operation:?}");
             for k in 0..3 {
                 assert!(assert_within(1, &what, read(k)).await.is_ok());
@@ -211,7 +211,7 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
     }
     let backend = FaultyBackend::new(map);
     on(&backend, async {
-        make_it_so(&backend, &Operation::ALL);
+        make_it_so(&backend, Operation::ALL);
         for k in 0..3 {
             assert!(assert_within(1, "a load", read(k)).await.is_ok());
             // The tokens before the body, the removal after it.
@@ -250,7 +250,7 @@ async fn a_backend_that_is_slow_within_the_budget_is_used() {
         .run(async {
             let backend = faulty();
             on(&backend, async {
-                backend.delay(&Operation::ALL, BUDGET - Duration::from_millis(1));
+                backend.delay(Operation::ALL, BUDGET - Duration::from_millis(1));
                 let began = Instant::now();
                 assert_eq!(read(1).await, Ok(0));
                 assert_eq!(began.elapsed(), BUDGET - Duration::from_millis(1));
