@@ -625,7 +625,12 @@ impl CacheInner {
         let work = async move {
             let entry = cache.id.entry(key.as_str());
             let request = backend_of_task.put(entry, new);
-            let answer = limit::ask(backend_of_task.store_budget(), request).await;
+            let budget = backend_of_task.store_budget();
+            let answer = limit::ask(budget, request).await;
+            if answer.is_err() {
+                // What it was to supersede is no longer true all the same. The answer says already that something failed.
+                let _ = limit::ask(budget, backend_of_task.invalidate(entry)).await;
+            }
             presence.settle_put(epoch, None, || {}, || {});
             cache.stored(answer)
         };
