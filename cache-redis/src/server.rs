@@ -46,27 +46,36 @@ impl Server {
         let deadline = Instant::now() + self.read_budget;
         let mut read = redis::cmd("MGET");
         read.arg(&keys.value).arg(&keys.stamp).arg(&keys.epoch);
-        let found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
-        if found.stamp.is_some() && found.epoch.is_some() {
-            return Ok(found.into());
-        }
+        let mut found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
 
         // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
-        let mut create = Pipeline::new();
-        if found.stamp.is_none() {
-            create.add_command(set_token(&keys.stamp, Some("NX")));
+        // If that is no token, somebody else wrote it: it stands for nothing and would stay for ever, so it is overwritten.
+        for condition in [Some("NX"), None] {
+            if found.stamp.is_some() && found.epoch.is_some() {
+                break;
+            }
+            let mut create = Pipeline::new();
+            if found.stamp.is_none() {
+                create.add_command(set_token(&keys.stamp, condition));
+            }
+            if found.epoch.is_none() {
+                create.add_command(set_token(&keys.epoch, condition));
+            }
+            create.add_command(read.clone());
+            let mut replies =
+                reply::array(self.link.request(Request::Many(&create), deadline).await?)?;
+            let last = replies.pop().ok_or_else(error::unexpected)?;
+            let failure = reply::take_error(&mut replies);
+            found = match failure {
+                None => Read::from(last)?,
+                // A full server creates nothing, so nothing can be stored now; which is no reason to call it down.
+                Some(failure) if error::is_out_of_memory(&failure) => {
+                    return Ok(Read::from(last)?.into());
+                }
+                Some(failure) => return Err(error::of_reply(&failure)),
+            };
         }
-        if found.epoch.is_none() {
-            create.add_command(set_token(&keys.epoch, Some("NX")));
-        }
-        create.add_command(read);
-        let mut replies = reply::array(self.link.request(Request::Many(&create), deadline).await?)?;
-        let last = replies.pop().ok_or_else(error::unexpected)?;
-        match reply::take_error(&mut replies) {
-            // A full server creates nothing, so nothing can be stored now; which is no reason to call it down.
-            Some(failure) if !error::is_out_of_memory(&failure) => Err(error::of_reply(&failure)),
-            _ => Ok(Read::from(last)?.into()),
-        }
+        Ok(found.into())
     }
 
     /// The tokens for a put whose key is not known yet: in place of a stamp, the token that every change replaces.
@@ -220,6 +229,14 @@ impl Server {
             Value::ServerError(failure) => failure,
             before => return Ok(reply::token(&before)),
         };
+        if error::is_wrong_type(&failure) {
+            // What somebody else wrote there is no epoch, so nothing was stored under it.
+            let set = set_token(&key, None);
+            return match self.link.request(Request::One(&set), deadline).await? {
+                Value::ServerError(failure) => Err(error::of_reply(&failure)),
+                _ => Ok(None),
+            };
+        }
         // A full server writes nothing, but removes: absent refuses as well. One before 6.2 knows no `GET` there.
         let end = if error::is_out_of_memory(&failure) {
             unlink(&key)

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 both!(
     case_088_a_write_fails,
     case_088_a_value_put_by_hand_is_not_stored,
+    a_put_that_fails_takes_away_what_it_was_to_replace,
     case_090_an_invalidation_fails,
     every_operation_fails,
 );
@@ -92,6 +93,23 @@ async fn case_088_a_value_put_by_hand_is_not_stored() {
             "{failed:?}"
         );
         assert_eq!(cache.stats().store_failures, 2);
+        assert_eq!(cache.get(&1).await, None);
+    })
+    .await;
+}
+
+async fn a_put_that_fails_takes_away_what_it_was_to_replace() {
+    let backend = faulty();
+    on(&backend, async {
+        let cache = caches().cache::<u64>("c").expect("a valid name");
+        cache.insert(&1, 7).await.expect("it works");
+        backend.fail(&[Operation::Put]);
+        assert!(cache.insert(&1, 8).await.is_err());
+        assert_eq!(cache.get(&1).await, None);
+        backend.heal();
+        cache.insert(&1, 7).await.expect("it works again");
+        backend.fail(&[Operation::Put]);
+        assert_eq!(put(1).await, Ok(0));
         assert_eq!(cache.get(&1).await, None);
     })
     .await;

@@ -9,6 +9,7 @@ use crate::{
     error::CacheError,
     flight::Presence,
     key::KeyText,
+    limit,
     memory::Held,
     value::{Outcome, Returns},
 };
@@ -172,7 +173,12 @@ impl CacheInner {
         let work = async move {
             let entry = cache.id.entry(key.as_str());
             let request = backend_of_task.put(entry, new);
-            let answer = cache.ask(backend_of_task.store_budget(), request).await;
+            let budget = backend_of_task.store_budget();
+            let answer = cache.ask(budget, request).await;
+            if answer.is_err() {
+                // What it was to supersede is no longer true all the same. That something failed is noted already.
+                let _ = limit::ask(budget, backend_of_task.invalidate(entry)).await;
+            }
             presence.settle_put(epoch, None, || {}, || {});
             cache.stored(answer)
         };
