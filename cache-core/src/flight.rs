@@ -20,7 +20,7 @@
 //! 2. A value carries the epoch in which its flight began, and counts only in that epoch. Clearing a cache is therefore one
 //!    increment, and a late value of the old epoch is dead on arrival.
 //! 3. A caller joins a flight only if both read the same tokens from the backend (in memory there are none, and invariant
-//!    1 does it). A backend is shared with other processes, whose invalidations this table does not see; but they replace a
+//!    1 does it); a slot has a flight for each that was read, so that those who could not read any share one too. A backend is shared with other processes, whose invalidations this table does not see; but they replace a
 //!    token, and a caller reads the tokens after it arrives. Equal tokens mean: no invalidation that was
 //!    acknowledged before this caller arrived came after the flight began.
 //!
@@ -73,7 +73,36 @@ struct Slot {
     present: usize,
     /// Puts that have ended here; see [`Presence::settle_put`].
     puts: u64,
-    flight: Option<Arc<Flight>>,
+    /// One for each state of the backend's tokens that callers have read, and one for those who could not read them.
+    flights: Vec<Arc<Flight>>,
+}
+
+impl Slot {
+    fn flight(&self, fence: Option<Fence>) -> Option<&Arc<Flight>> {
+        self.flights.iter().find(|flight| flight.fence == fence)
+    }
+
+    fn holds(&self, flight: &Arc<Flight>) -> bool {
+        self.flights.iter().any(|other| Arc::ptr_eq(other, flight))
+    }
+
+    fn remove(&mut self, flight: &Arc<Flight>) {
+        self.flights.retain(|other| !Arc::ptr_eq(other, flight));
+    }
+
+    /// Adds a flight. Gives back the one it replaces and, if its tokens are newer, those that have landed under others.
+    fn add(&mut self, flight: Arc<Flight>) -> Vec<Arc<Flight>> {
+        let (stay, over) = std::mem::take(&mut self.flights)
+            .into_iter()
+            .partition(|other| {
+                other.fence != flight.fence
+                    && (flight.fence.is_none()
+                        || matches!(*other.progress.borrow(), Progress::Flying))
+            });
+        self.flights = stay;
+        self.flights.push(flight);
+        over
+    }
 }
 
 struct Flight {
@@ -205,7 +234,7 @@ impl Flights {
                     id,
                     present: 0,
                     puts: 0,
-                    flight: None,
+                    flights: Vec::new(),
                 },
             );
         }
@@ -268,11 +297,7 @@ impl Presence {
             slot.present += 1;
             (self.slot, self.puts) = (slot.id, slot.puts);
         }
-        let met = slot
-            .flight
-            .as_ref()
-            .filter(|flight| flight.fence == fence)
-            .map(Arc::clone);
+        let met = slot.flight(fence).map(Arc::clone);
         if let Some(flight) = met {
             let progress = flight.progress.borrow().clone();
             match progress {
@@ -305,7 +330,7 @@ impl Presence {
                 last_began: Instant::now(),
             }),
         });
-        let replaced = slot.flight.replace(Arc::clone(&flight));
+        let replaced = slot.add(Arc::clone(&flight));
         drop(shard);
         drop(replaced);
         Entered::Lead(Lead {
@@ -320,15 +345,9 @@ impl Presence {
         fence: Option<Fence>,
         counts: impl Fn(&Held) -> bool,
     ) -> Option<Arc<Held>> {
-        self.with_slot(|slot| {
-            let flight = slot
-                .flight
-                .as_ref()
-                .filter(|flight| flight.fence == fence)?;
-            match &*flight.progress.borrow() {
-                Progress::Landed(held) if counts(held) => Some(Arc::clone(held)),
-                _ => None,
-            }
+        self.with_slot(|slot| match &*slot.flight(fence)?.progress.borrow() {
+            Progress::Landed(held) if counts(held) => Some(Arc::clone(held)),
+            _ => None,
         })
         .flatten()
     }
@@ -351,7 +370,7 @@ impl Presence {
             && changes.is_none_or(|changes| self.flights.changes() == changes);
         self.flights.changes.fetch_add(1, Ordering::AcqRel);
         slot.puts += 1;
-        let ended = slot.flight.take();
+        let ended = std::mem::take(&mut slot.flights);
         if slot.present == 0 {
             shard.remove(&self.key);
         }
@@ -414,17 +433,14 @@ impl Lead {
         let presence = self.presence.take().expect("ends once");
         let stays = self.flight.fence.is_some();
         let allowed = presence.with_slot(|slot| {
-            if !slot
-                .flight
-                .as_ref()
-                .is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
+            if !slot.holds(&self.flight)
                 || self.flight.epoch != presence.flights.epoch()
                 || !matches!(*self.flight.progress.borrow(), Progress::Flying)
             {
                 return false;
             }
             if !stays {
-                slot.flight = None;
+                slot.remove(&self.flight);
             }
             insert(Arc::clone(held));
             true
@@ -466,10 +482,7 @@ impl Lead {
 
     /// Takes the flight out of its slot, so that nobody joins it any more.
     fn leave_slot(&self, presence: &Presence) {
-        presence.with_slot(|slot| {
-            slot.flight
-                .take_if(|flight| Arc::ptr_eq(flight, &self.flight));
-        });
+        presence.with_slot(|slot| slot.remove(&self.flight));
     }
 
     /// The first to end a flight says how it ended.
