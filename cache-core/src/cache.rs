@@ -198,8 +198,9 @@ impl CacheInner {
 
     /// Answers from the cache, or runs `body` and stores what it gives. Without a `place` it only runs the body.
     ///
-    /// No `async fn`, for that would keep its arguments twice. The future of every annotated function has this one in it,
-    /// so what is long is boxed, the body with it: a function that calls annotated functions does not grow by them.
+    /// The future of every annotated function has this one in it, so what is long is boxed, the body with it: a function
+    /// that calls annotated functions does not grow by them.
+    #[allow(clippy::manual_async_fn)] // that would keep its arguments twice
     pub(crate) fn load<R, O, B, F, S, T>(
         place: Option<(Arc<Self>, KeyText)>,
         returns: Returns<R, O>,

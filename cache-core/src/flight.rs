@@ -20,7 +20,7 @@
 //! 2. A value carries the epoch in which its flight began, and counts only in that epoch. Clearing a cache is therefore one
 //!    increment, and a late value of the old epoch is dead on arrival.
 //! 3. A caller joins a flight only if both read the same tokens from the backend (in memory there are none, and invariant
-//!    1 does it). A backend is shared with other processes, whose invalidations this table does not see; but they replace a
+//!    1 does it). A slot has a flight for each that was read, so that those who could not read any share one too. A backend is shared with other processes, whose invalidations this table does not see; but they replace a
 //!    token, and a caller reads the tokens after it arrives. Equal tokens mean: no invalidation that was
 //!    acknowledged before this caller arrived came after the flight began.
 //!
@@ -73,7 +73,38 @@ struct Slot {
     present: usize,
     /// Puts that have ended here; see [`Presence::settle_put`].
     puts: u64,
-    flight: Option<Arc<Flight>>,
+    /// One for each state of the backend's tokens that callers have read, and one for those who could not read them.
+    flights: Vec<Arc<Flight>>,
+}
+
+impl Slot {
+    fn flight(&self, tokens: Tokens) -> Option<&Arc<Flight>> {
+        self.flights
+            .iter()
+            .find(|flight| flight.tokens.agree(tokens))
+    }
+
+    fn holds(&self, flight: &Arc<Flight>) -> bool {
+        self.flights.iter().any(|other| Arc::ptr_eq(other, flight))
+    }
+
+    fn remove(&mut self, flight: &Arc<Flight>) {
+        self.flights.retain(|other| !Arc::ptr_eq(other, flight));
+    }
+
+    /// Adds a flight. Gives back the one it replaces and, if its tokens are newer, those that have landed under others.
+    fn add(&mut self, flight: Arc<Flight>) -> Vec<Arc<Flight>> {
+        let newer = flight.tokens.fence().is_some();
+        let (stay, over) = std::mem::take(&mut self.flights)
+            .into_iter()
+            .partition(|other| {
+                let under_way = other.ended.borrow().is_none();
+                !other.tokens.agree(flight.tokens) && (under_way || !newer)
+            });
+        self.flights = stay;
+        self.flights.push(flight);
+        over
+    }
 }
 
 /// What a caller knows of the tokens in force at the backend when it enters.
@@ -231,7 +262,7 @@ impl Flights {
                     id,
                     present: 0,
                     puts: 0,
-                    flight: None,
+                    flights: Vec::new(),
                 },
             );
         }
@@ -294,11 +325,7 @@ impl Presence {
             slot.present += 1;
             (self.slot, self.puts) = (slot.id, slot.puts);
         }
-        let met = slot
-            .flight
-            .as_ref()
-            .filter(|flight| flight.tokens.agree(tokens))
-            .map(Arc::clone);
+        let met = slot.flight(tokens).map(Arc::clone);
         if let Some(flight) = met {
             let ended = flight.ended.borrow().clone();
             match ended {
@@ -331,7 +358,7 @@ impl Presence {
                 last_began: Instant::now(),
             }),
         });
-        let replaced = slot.flight.replace(Arc::clone(&flight));
+        let replaced = slot.add(Arc::clone(&flight));
         drop(shard);
         drop(replaced);
         Entered::Lead(Lead {
@@ -346,15 +373,9 @@ impl Presence {
         tokens: Tokens,
         counts: impl Fn(&Held) -> bool,
     ) -> Option<Arc<Held>> {
-        self.with_slot(|slot| {
-            let flight = slot
-                .flight
-                .as_ref()
-                .filter(|flight| flight.tokens.agree(tokens))?;
-            match &*flight.ended.borrow() {
-                Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
-                _ => None,
-            }
+        self.with_slot(|slot| match &*slot.flight(tokens)?.ended.borrow() {
+            Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
+            _ => None,
         })
         .flatten()
     }
@@ -377,7 +398,7 @@ impl Presence {
             && changes.is_none_or(|changes| self.flights.changes() == changes);
         self.flights.changes.fetch_add(1, Ordering::AcqRel);
         slot.puts += 1;
-        let ended = slot.flight.take();
+        let ended = std::mem::take(&mut slot.flights);
         if slot.present == 0 {
             shard.remove(&self.key);
         }
@@ -440,17 +461,14 @@ impl Lead {
         let presence = self.presence.take().expect("ends once");
         let stays = self.flight.tokens.fence().is_some();
         let allowed = presence.with_slot(|slot| {
-            if !slot
-                .flight
-                .as_ref()
-                .is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
+            if !slot.holds(&self.flight)
                 || self.flight.epoch != presence.flights.epoch()
                 || self.flight.ended.borrow().is_some()
             {
                 return false;
             }
             if !stays {
-                slot.flight = None;
+                slot.remove(&self.flight);
             }
             insert(Arc::clone(held));
             true
@@ -491,10 +509,7 @@ impl Lead {
 
     /// Takes the flight out of its slot, so that nobody joins it any more.
     fn leave_slot(&self, presence: &Presence) {
-        presence.with_slot(|slot| {
-            slot.flight
-                .take_if(|flight| Arc::ptr_eq(flight, &self.flight));
-        });
+        presence.with_slot(|slot| slot.remove(&self.flight));
     }
 
     /// The first to end a flight says how it ended.

@@ -29,6 +29,14 @@ pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], erro
     if let Some(store) = store(layers) {
         returned_value(function, store.kind, errors);
     }
+    if layers.iter().any(Args::has_implicit_key) {
+        for cfg in key_params(params).filter_map(|param| param.cfg.as_ref()) {
+            errors.at(
+                cfg,
+                "a parameter that is not always there cannot be in the key: mark others with `#[cache_key]`, or write `key = …`",
+            );
+        }
+    }
     names_before_patterns(params, layers, errors);
 }
 

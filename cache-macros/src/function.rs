@@ -56,6 +56,8 @@ pub(crate) struct Param {
     pub(crate) pat: Pat,
     pub(crate) ty: Type,
     pub(crate) mark: Option<Mark>,
+    /// Its `#[cfg(…)]`, which the compiler has not looked at yet.
+    pub(crate) cfg: Option<Attribute>,
 }
 
 /// What `#[cache_key]` on a parameter says.
@@ -164,6 +166,11 @@ impl Function {
                         pat: (*typed.pat).clone(),
                         ty: (*typed.ty).clone(),
                         mark,
+                        cfg: typed
+                            .attrs
+                            .iter()
+                            .find(|attr| attr.path().is_ident("cfg"))
+                            .cloned(),
                     });
                 }
             }

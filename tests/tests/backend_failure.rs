@@ -245,6 +245,40 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
     .await;
 }
 
+/// Callers who could not read and callers who could do not know the same; but no caller makes the others load again.
+#[tokio::test(start_paused = true)]
+async fn callers_share_loads_while_every_other_read_fails() {
+    World::memory()
+        .run(async {
+            let backend = faulty();
+            on(&backend, async {
+                let mut callers = Vec::new();
+                for i in 0..100 {
+                    if i % 2 == 0 {
+                        backend.fail(&[Operation::Load]);
+                    } else {
+                        backend.heal();
+                    }
+                    callers.push(spawn(slow(1)));
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                for caller in callers {
+                    assert!(caller.await.expect("no panic") < 2);
+                }
+                assert_eq!(bodies("slow"), 2);
+            })
+            .await;
+        })
+        .await;
+}
+
+#[cache_result(cache = "c", manager = caches())]
+async fn slow(_k: u64) -> u64 {
+    let run = body("slow");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    run
+}
+
 #[tokio::test(start_paused = true)]
 async fn case_b32_a_backend_that_hangs_costs_one_read_budget() {
     World::memory()
