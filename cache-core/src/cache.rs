@@ -16,6 +16,7 @@
 
 mod invalidate;
 mod put;
+mod recovery;
 mod remote;
 
 use std::{
@@ -41,6 +42,7 @@ use crate::{
     flight::{Ended, Entered, Flights, Lead, Tokens, Waited},
     key::{KeyError, KeySecret, KeyText, KeyWriter},
     memory::{Held, Memory},
+    owed::Owed,
     random,
     stats::{CacheStats, Counters},
     value::{Outcome, Returns, ValueTraits, ValueType},
@@ -62,6 +64,7 @@ pub(crate) struct CacheInner {
     /// Of the value type; found out once.
     fingerprint: OnceLock<u64>,
     complaints: Complaints,
+    owed: Owed,
 }
 
 /// What all caches of a manager share.
@@ -99,6 +102,7 @@ impl CacheInner {
             value_type: config.value_type.map_or_else(OnceLock::new, OnceLock::from),
             fingerprint: OnceLock::new(),
             complaints: Complaints::default(),
+            owed: Owed::default(),
             clock: shared.clock,
             background: shared.background,
             secret: shared.secret,
@@ -115,8 +119,14 @@ impl CacheInner {
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
+        let entries = self.memory.as_ref().map_or(0, Memory::len);
         self.counters
-            .snapshot(self.memory.as_ref().map_or(0, Memory::len))
+            .snapshot(entries, self.pending_invalidations())
+    }
+
+    /// How many invalidations the backend has not acknowledged.
+    pub(crate) fn pending_invalidations(&self) -> u64 {
+        self.owed.len() as u64
     }
 
     /// The text of a key given by hand, or why it has none.

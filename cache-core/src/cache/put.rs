@@ -9,7 +9,6 @@ use crate::{
     error::CacheError,
     flight::Presence,
     key::KeyText,
-    limit,
     memory::Held,
     value::{Outcome, Returns},
 };
@@ -96,8 +95,10 @@ impl CacheInner {
             PutKey::Known(key) => Some(self.flights.attend(key.as_str())),
             PutKey::FromValue(_) => None,
         };
+        let owed = matches!(key, PutKey::Known(key) if self.is_owed(key));
         let fence = match self.config.backend() {
             None => None,
+            Some(_) if owed => None,
             Some(backend) => {
                 let request = async {
                     match key {
@@ -170,16 +171,17 @@ impl CacheInner {
             Err(error) => return self.invalidate(Target::Key(key)).await.and(Err(error)),
         };
         let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
+        // What it is to supersede is no longer true, also if the put fails: then that is an invalidation which is owed.
+        let superseded = Target::Key(key.clone());
+        let attempt = self.owed.owe(&superseded);
         let work = async move {
-            let entry = cache.id.entry(key.as_str());
-            let request = backend_of_task.put(entry, new);
-            let budget = backend_of_task.store_budget();
-            let answer = cache.ask(budget, request).await;
-            if answer.is_err() {
-                // What it was to supersede is no longer true all the same. That something failed is noted already.
-                let _ = limit::ask(budget, backend_of_task.invalidate(entry)).await;
-            }
+            let request = backend_of_task.put(cache.id.entry(key.as_str()), new);
+            let answer = cache.ask(backend_of_task.store_budget(), request).await;
             presence.settle_put(epoch, None, || {}, || {});
+            match answer {
+                Ok(_) => cache.owed.paid(&superseded, attempt),
+                Err(_) => cache.recover(),
+            }
             cache.stored(answer)
         };
         self.acknowledged(backend, work).await

@@ -29,13 +29,16 @@ pub(super) enum Read<V> {
 impl CacheInner {
     /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
     pub(super) async fn read<V: 'static>(
-        &self,
+        self: &Arc<Self>,
         key: &KeyText,
         form: Option<ValueForm<V>>,
     ) -> Read<V> {
         let (Some(backend), Some(form)) = (self.config.backend(), form) else {
             return Read::Miss(Tokens::Unknown);
         };
+        if self.is_owed(key) {
+            return Read::Miss(Tokens::Unknown);
+        }
         let request = backend.load(self.id.entry(key.as_str()));
         let Ok(loaded) = self.ask(backend.read_budget(), request).await else {
             return Read::Miss(Tokens::Unknown);
@@ -93,6 +96,15 @@ impl CacheInner {
             self.counters.store_failures.one();
             self.outside_of_a_runtime();
         }
+    }
+
+    /// Whether the backend may hold of this key what an invalidation was to end. Then it is neither read nor written.
+    pub(super) fn is_owed(self: &Arc<Self>, key: &KeyText) -> bool {
+        let owed = self.owed.covers(key);
+        if owed {
+            self.recover();
+        }
+        owed
     }
 
     /// The answer of the backend to `request`, if it comes within `budget`. Whether it did is noted.
