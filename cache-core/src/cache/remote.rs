@@ -142,7 +142,9 @@ impl CacheInner {
         backend: &Arc<dyn CacheBackend>,
         work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
     ) -> Result<T, CacheError> {
-        self.answered(limit::timers())?;
+        if let Err(error) = limit::timers() {
+            return self.answered(Err(error));
+        }
         let Some(task) = self.background.spawn(work) else {
             return self.answered(Err(limit::no_timers()));
         };
