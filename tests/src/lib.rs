@@ -95,7 +95,6 @@ pub fn backend(url: &str) -> RedisBackend {
 }
 
 /// [`backend`], before it is built.
-#[must_use]
 pub fn patient(url: &str) -> RedisBackendBuilder {
     RedisBackend::builder(url)
         .read_budget(Duration::from_secs(20))

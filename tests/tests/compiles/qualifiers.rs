@@ -69,7 +69,7 @@ pub struct Page<T: Display>(T);
 impl<Row: Display + Clone + Send + Sync + 'static, const N: usize> Repo<Row, N> {
     /// Hides its value type.
     #[cache_result(cache = "rows")]
-    pub async fn rows<T: Clone + serde::Serialize + ?Sized>(
+    pub async fn rows<T: serde::Serialize + ?Sized>(
         &self,
         id: &T,
         names: [&str; N],
