@@ -248,7 +248,7 @@ pub fn on_redis() -> bool {
 /// The value keys in the world's server, in order, once the background is quiet.
 ///
 /// # Panics
-/// As [`redis`].
+/// As [`redis()`].
 pub async fn value_keys() -> Vec<String> {
     keys_like("cache:*").await
 }
@@ -256,7 +256,7 @@ pub async fn value_keys() -> Vec<String> {
 /// The keys in the world's server that match a pattern, in order, once the background is quiet.
 ///
 /// # Panics
-/// As [`redis`].
+/// As [`redis()`].
 pub async fn keys_like(pattern: &str) -> Vec<String> {
     caches().settle().await;
     keys_at(&mut redis().await, pattern).await

@@ -37,10 +37,7 @@ async fn errors_may_borrow() {
     }
 
     #[cache_result(cache = "generic", manager = caches())]
-    async fn generic<E: Clone + Send + Sync>(k: u8, error: E) -> Result<u64, E>
-    where
-        E: serde::Serialize,
-    {
+    async fn generic<E: Clone + Send + Sync + serde::Serialize>(k: u8, error: E) -> Result<u64, E> {
         if k == 0 { Err(error) } else { Ok(k.into()) }
     }
 
