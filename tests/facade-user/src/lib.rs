@@ -1,0 +1,1 @@
+//! A program that knows the framework by other names only.
