@@ -1,7 +1,8 @@
 //! What the code that the attributes generate calls. Not for use by hand: it changes with the attributes, at any time.
 //!
-//! A function is wrapped in layers, each a future around the next, the innermost around its body: invalidations of whole
-//! caches, invalidations of entries, then a load or a put.
+//! A function is wrapped in layers, each around the next, the innermost around its body: invalidations of whole caches,
+//! invalidations of entries, then a load or a put. A layer is given what makes the future within it, and not that future,
+//! so that it can be made in a box: the future of a function has room for the outermost layer only.
 
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
@@ -159,35 +160,35 @@ impl Plan {
 }
 
 /// `cache_result`.
-pub async fn load<R, O, F, S, T>(
+pub fn load<R, O, B, F, S, T>(
     plan: Plan,
     returns: Returns<R, O>,
     options: LoadOptions,
     store_if: S,
     ttl_with: T,
-    body: Pin<&mut F>,
-) -> R
+    body: B,
+) -> impl Future<Output = R>
 where
     O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+    B: FnOnce() -> F,
     F: Future<Output = R>,
     S: Fn(&O::Value) -> bool,
     T: Fn(&O::Value) -> Duration,
 {
-    let Some(cache) = plan.cache else {
-        return body.await;
+    let place = match (plan.cache, plan.key) {
+        (Some(cache), PlannedKey::Text(key)) => Some((cache, key)),
+        (Some(cache), _) => {
+            cache.bypass();
+            None
+        }
+        (None, _) => None,
     };
-    let PlannedKey::Text(key) = plan.key else {
-        cache.bypass();
-        return body.await;
-    };
-    cache
-        .load(&key, returns, options, Keep { store_if, ttl_with }, body)
-        .await
+    CacheInner::load(place, returns, options, Keep { store_if, ttl_with }, body)
 }
 
 /// `cache_put`.
 #[allow(clippy::too_many_arguments)] // one for every option
-pub async fn put<R, O, F, S, T, K>(
+pub fn put<R, O, B, F, S, T, K>(
     plan: Plan,
     returns: Returns<R, O>,
     options: LoadOptions,
@@ -195,87 +196,157 @@ pub async fn put<R, O, F, S, T, K>(
     ttl_with: T,
     key_parts: usize,
     key_with: K,
-    body: Pin<&mut F>,
-) -> R
+    body: B,
+) -> Pin<Box<impl Future<Output = R>>>
 where
     O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+    B: FnOnce() -> F,
     F: Future<Output = R>,
     S: Fn(&O::Value) -> bool,
     T: Fn(&O::Value) -> Duration,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
 {
-    let Some(cache) = plan.cache else {
-        return body.await;
-    };
-    let key = match plan.key {
-        PlannedKey::Text(key) => PutKey::Known(key),
-        PlannedKey::FromValue => PutKey::FromValue(|value: &O::Value| {
-            cache.key_of_parts(key_parts, |writer| key_with(value, writer))
-        }),
-        PlannedKey::Unusable | PlannedKey::All => return body.await,
-    };
-    // What went wrong was counted and said; it is not the caller's.
-    cache
-        .put(key, returns, options.ttl, Keep { store_if, ttl_with }, body)
-        .await
-        .0
+    Box::pin(async move {
+        let Some(cache) = plan.cache else {
+            return body().await;
+        };
+        let key = match plan.key {
+            PlannedKey::Text(key) => PutKey::Known(key),
+            PlannedKey::FromValue => PutKey::FromValue(|value: &O::Value| {
+                cache.key_of_parts(key_parts, |writer| key_with(value, writer))
+            }),
+            PlannedKey::Unusable | PlannedKey::All => return body().await,
+        };
+        // What went wrong was counted and said; it is not the caller's.
+        cache
+            .put(key, returns, options.ttl, Keep { store_if, ttl_with }, body)
+            .await
+            .0
+    })
 }
 
 /// When an invalidation happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Success,
-    Always,
     Before,
 }
 
 /// `cache_invalidate` and `cache_invalidate_all`.
-pub async fn invalidate<R, O, F, C, K>(
+pub fn invalidate<R, O, B, F, C, K>(
     plan: Plan,
     _returns: Returns<R, O>,
     when: When,
     invalidate_if: C,
     key_parts: usize,
     key_with: K,
-    body: Pin<&mut F>,
-) -> R
+    body: B,
+) -> Pin<Box<impl Future<Output = R>>>
 where
     O: Outcome<Returned = R>,
+    B: FnOnce() -> F,
     F: Future<Output = R>,
     C: Fn(&O::Value) -> bool,
     K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
 {
-    let Some(cache) = plan.cache else {
-        return body.await;
-    };
-    // A key that has no text has no entry; one that is not known yet may be any.
-    let known = match plan.key {
-        PlannedKey::Text(key) => Some(Target::Key(key)),
-        PlannedKey::All => Some(Target::All),
-        PlannedKey::FromValue => None,
-        PlannedKey::Unusable => return body.await,
-    };
-    if when == When::Before {
-        let _ = cache.invalidate(known.unwrap_or(Target::All)).await;
-        return body.await;
+    Box::pin(async move {
+        let Some(Invalidation { cache, known }) = Invalidation::planned(plan) else {
+            return body().await;
+        };
+        if when == When::Before {
+            let _ = cache.invalidate(known.unwrap_or(Target::All)).await;
+            return body().await;
+        }
+        let interrupted = Interrupted::new(&cache, known.clone().unwrap_or(Target::All));
+        let value = match O::split(body().await) {
+            Ok(value) => value,
+            Err(returned) => {
+                interrupted.disarm();
+                return returned;
+            }
+        };
+        let target = invalidate_if(&value)
+            .then(|| known.unwrap_or_else(|| key_of(&cache, &value, key_parts, key_with)));
+        interrupted.disarm();
+        if let Some(target) = target {
+            // A failure was counted and said. The function has succeeded, whatever becomes of the cache.
+            let _ = cache.invalidate(target).await;
+        }
+        O::success(value)
+    })
+}
+
+/// The same with `when = "always"`. It alone has to keep an error while it waits for the backend: that error has to be `Send`
+/// if the future is to be.
+pub fn invalidate_always<R, O, B, F, C, K>(
+    plan: Plan,
+    _returns: Returns<R, O>,
+    invalidate_if: C,
+    key_parts: usize,
+    key_with: K,
+    body: B,
+) -> Pin<Box<impl Future<Output = R>>>
+where
+    O: Outcome<Returned = R>,
+    B: FnOnce() -> F,
+    F: Future<Output = R>,
+    C: Fn(&O::Value) -> bool,
+    K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
+{
+    Box::pin(async move {
+        let Some(Invalidation { cache, known }) = Invalidation::planned(plan) else {
+            return body().await;
+        };
+        let interrupted = Interrupted::new(&cache, known.clone().unwrap_or(Target::All));
+        let (returned, target) = match O::split(body().await) {
+            Ok(value) => {
+                let target = invalidate_if(&value)
+                    .then(|| known.unwrap_or_else(|| key_of(&cache, &value, key_parts, key_with)));
+                (O::success(value), target)
+            }
+            Err(returned) => (returned, Some(known.unwrap_or(Target::All))),
+        };
+        interrupted.disarm();
+        if let Some(target) = target {
+            let _ = cache.invalidate(target).await;
+        }
+        returned
+    })
+}
+
+/// An invalidation that is to happen.
+struct Invalidation {
+    cache: Arc<CacheInner>,
+    /// `None`: the value will tell.
+    known: Option<Target>,
+}
+
+impl Invalidation {
+    fn planned(plan: Plan) -> Option<Self> {
+        let known = match plan.key {
+            PlannedKey::Text(key) => Some(Target::Key(key)),
+            PlannedKey::All => Some(Target::All),
+            PlannedKey::FromValue => None,
+            // A key that has no text has no entry.
+            PlannedKey::Unusable => return None,
+        };
+        Some(Self {
+            cache: plan.cache?,
+            known,
+        })
     }
-    let interrupted = Interrupted::new(&cache, known.clone().unwrap_or(Target::All));
-    let returned = body.await;
-    let target = match O::value(&returned) {
-        Some(value) if invalidate_if(value) => Some(known.unwrap_or_else(|| {
-            cache
-                .key_of_parts(key_parts, |writer| key_with(value, writer))
-                .map_or(Target::All, Target::Key)
-        })),
-        None if when == When::Always => Some(known.unwrap_or(Target::All)),
-        Some(_) | None => None,
-    };
-    interrupted.disarm();
-    if let Some(target) = target {
-        // A failure was counted and said. The function has succeeded, whatever becomes of the cache.
-        let _ = cache.invalidate(target).await;
-    }
-    returned
+}
+
+/// What a value says is to be invalidated. A key that is not known may be any.
+fn key_of<V>(
+    cache: &CacheInner,
+    value: &V,
+    parts: usize,
+    key_with: impl Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>,
+) -> Target {
+    cache
+        .key_of_parts(parts, |writer| key_with(value, writer))
+        .map_or(Target::All, Target::Key)
 }
 
 /// `outcome!` for a return type without a name.

@@ -20,8 +20,6 @@ mod remote;
 
 use std::{
     future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -123,7 +121,7 @@ impl CacheInner {
 
     /// The text of a key given by hand, or why it has none.
     pub(crate) fn key<K: serde::Serialize + ?Sized>(&self, key: &K) -> Result<KeyText, CacheError> {
-        self.usable_key(|| KeyText::of(key, self.secret.as_deref()))
+        KeyText::of(key, self.secret.as_deref()).map_err(|error| self.key_error(error))
     }
 
     /// The text of a key given in parts. Without one the call goes past the cache.
@@ -132,22 +130,15 @@ impl CacheInner {
         parts: usize,
         write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Option<KeyText> {
-        self.usable_key(|| KeyText::from_parts(parts, self.secret.as_deref(), write))
+        KeyText::from_parts(parts, self.secret.as_deref(), write)
+            .map_err(|error| self.key_error(error))
             .ok()
     }
 
-    fn usable_key(
-        &self,
-        write: impl FnOnce() -> Result<KeyText, KeyError>,
-    ) -> Result<KeyText, CacheError> {
-        // A `Serialize` of a user may panic; then the call goes past the cache, but it goes on.
-        let text = catch_unwind(AssertUnwindSafe(write));
-        let text = text.unwrap_or_else(|_| Err(KeyError::panicked()));
-        text.map_err(|error| {
-            self.complain(CacheError::Key {
-                cache: self.name().to_owned(),
-                error,
-            })
+    fn key_error(&self, error: KeyError) -> CacheError {
+        self.complain(CacheError::Key {
+            cache: self.name().to_owned(),
+            error,
         })
     }
 
@@ -205,51 +196,59 @@ impl CacheInner {
             .get(key.as_str(), self.flights.epoch())
     }
 
-    /// Answers from the cache, or runs `body` and stores what it gives.
-    pub(crate) async fn load<R, O, F, S, T>(
-        self: &Arc<Self>,
-        key: &KeyText,
+    /// Answers from the cache, or runs `body` and stores what it gives. Without a `place` it only runs the body.
+    ///
+    /// No `async fn`, for that would keep its arguments twice. The future of every annotated function has this one in it,
+    /// so what is long is boxed, the body with it: a function that calls annotated functions does not grow by them.
+    pub(crate) fn load<R, O, B, F, S, T>(
+        place: Option<(Arc<Self>, KeyText)>,
         returns: Returns<R, O>,
         options: LoadOptions,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
-    ) -> R
+        body: B,
+    ) -> impl Future<Output = R>
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
     {
-        if self.is_disabled() || self.admit(&returns.value).is_err() {
-            self.bypass();
-            return body.await;
+        async move {
+            let Some((cache, key)) = place else {
+                return Box::pin(body()).await;
+            };
+            if cache.is_disabled() || cache.admit(&returns.value).is_err() {
+                cache.bypass();
+                return Box::pin(body()).await;
+            }
+            if let Some(held) = cache.in_memory(&key)
+                && let Some(value) = held.value::<O::Value>()
+            {
+                cache.counters.memory_hits.one();
+                return O::success(value.clone());
+            }
+            Box::pin(cache.load_absent(key, returns, options, keep, body)).await
         }
-        if let Some(held) = self.in_memory(key)
-            && let Some(value) = held.value::<O::Value>()
-        {
-            self.counters.memory_hits.one();
-            return O::success(value.clone());
-        }
-        // Boxed, so that the future of every annotated function need not have room for all of this.
-        Box::pin(self.load_absent(key, returns, options, keep, body)).await
     }
 
-    async fn load_absent<R, O, F, S, T>(
-        self: &Arc<Self>,
-        key: &KeyText,
+    async fn load_absent<R, O, B, F, S, T>(
+        self: Arc<Self>,
+        key: KeyText,
         returns: Returns<R, O>,
         options: LoadOptions,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
+        body: B,
     ) -> R
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
     {
         let mut presence = self.flights.attend(key.as_str());
-        let fence = match self.read(key, returns.value.form).await {
+        let fence = match self.read(&key, returns.value.form).await {
             Read::Hit(value) => {
                 self.counters.backend_hits.one();
                 return O::success(value);
@@ -260,76 +259,85 @@ impl CacheInner {
         // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
         let mut waiting_since = None;
         loop {
-            let held = match presence.enter(fence, |held| self.counts(held), || self.in_memory(key))
-            {
-                Entered::Found(held) => {
-                    if waiting_since.is_none() {
-                        self.counters.memory_hits.one();
-                    }
-                    held
-                }
-                Entered::Lead(lead) => {
-                    if waiting_since.is_none() {
-                        self.counters.misses.one();
-                    }
-                    return self.lead(key, lead, returns, options.ttl, keep, body).await;
-                }
-                Entered::Join(waiter) => {
-                    if waiting_since.is_none() {
-                        self.counters.coalesced.one();
-                    }
-                    let since = *waiting_since.get_or_insert_with(Instant::now);
-                    let (ended, back) = match waiter.wait(since, lock_timeout).await {
-                        Waited::Over(ended, presence) => (ended, presence),
-                        Waited::Lead(lead) => {
-                            return self.lead(key, lead, returns, options.ttl, keep, body).await;
+            let held =
+                match presence.enter(fence, |held| self.counts(held), || self.in_memory(&key)) {
+                    Entered::Found(held) => {
+                        if waiting_since.is_none() {
+                            self.counters.memory_hits.one();
                         }
-                    };
-                    presence = back;
-                    match ended {
-                        Ended::Landed(held) => held,
-                        Ended::Failed(Some(error)) => {
-                            match returns.share.and_then(|share| (share.give)(&error)) {
-                                Some(returned) => return returned,
-                                None => continue,
+                        held
+                    }
+                    Entered::Lead(lead) => {
+                        if waiting_since.is_none() {
+                            self.counters.misses.one();
+                        }
+                        return self
+                            .lead(&key, lead, returns, options.ttl, keep, body)
+                            .await;
+                    }
+                    Entered::Join(waiter) => {
+                        if waiting_since.is_none() {
+                            self.counters.coalesced.one();
+                        }
+                        let since = *waiting_since.get_or_insert_with(Instant::now);
+                        let (ended, back) = match waiter.wait(since, lock_timeout).await {
+                            Waited::Over(ended, presence) => (ended, presence),
+                            Waited::Lead(lead) => {
+                                return self
+                                    .lead(&key, lead, returns, options.ttl, keep, body)
+                                    .await;
+                            }
+                        };
+                        presence = back;
+                        match ended {
+                            Ended::Landed(held) => held,
+                            Ended::Failed(Some(error)) => {
+                                match returns.share.and_then(|share| (share.give)(&error)) {
+                                    Some(returned) => return returned,
+                                    None => continue,
+                                }
+                            }
+                            Ended::Failed(None) | Ended::Abandoned => {
+                                continue;
                             }
                         }
-                        Ended::Failed(None) | Ended::Abandoned => continue,
                     }
-                }
-            };
+                };
             match held.value::<O::Value>() {
                 Some(value) => return O::success(value.clone()),
                 // All callers are held to one type, so this does not happen; if it did, the body would be right.
-                None => return body.await,
+                None => return body().await,
             }
         }
     }
 
     /// Runs the body for everybody who wants this key. Dropped half-way, `lead` hands over to somebody who waits.
-    async fn lead<R, O, F, S, T>(
+    async fn lead<R, O, B, F, S, T>(
         self: &Arc<Self>,
         key: &KeyText,
         lead: Lead,
         returns: Returns<R, O>,
         ttl: Option<Duration>,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
+        body: B,
     ) -> R
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
     {
         self.counters.loads.one();
-        let returned = body.await;
-        let Some(value) = O::value(&returned) else {
-            self.counters.load_failures.one();
-            lead.fail(returns.share.and_then(|share| (share.take)(&returned)));
-            return returned;
+        let value = match O::split(body().await) {
+            Ok(value) => value,
+            Err(returned) => {
+                self.counters.load_failures.one();
+                lead.fail(returns.share.and_then(|share| (share.take)(&returned)));
+                return returned;
+            }
         };
-        let lifetime = self.lifetime(value, ttl, &keep, returns.value.is_none);
+        let lifetime = self.lifetime(&value, ttl, &keep, returns.value.is_none);
         let held = Held::new(
             value.clone(),
             lead.epoch(),
@@ -338,7 +346,7 @@ impl CacheInner {
         );
         let Some(lifetime) = lifetime else {
             lead.share(&held);
-            return returned;
+            return O::success(value);
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
             // Without tokens nothing may be stored; why there are none was counted when they were read.
@@ -354,7 +362,7 @@ impl CacheInner {
             let landing = lead.land(&held, |held| memory.insert(key.as_str(), held));
             self.count_store(landing.allowed);
         }
-        returned
+        O::success(value)
     }
 
     /// The value of a key, without loading it.
@@ -395,6 +403,8 @@ impl CacheInner {
         attribute
             .filter(|_| !self.config.lock_timeout_is_own)
             .unwrap_or(self.config.lock_timeout)
+            // An attribute's may be anything; a point in time has to come out of it.
+            .min(MAX_TTL)
     }
 
     /// For how long a value is to be kept; `None`: not at all; `Some(None)`: without limit.

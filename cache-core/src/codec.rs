@@ -239,6 +239,8 @@ pub struct CodecError(&'static str);
 impl CodecError {
     const REFUSED: Self =
         Self("its `Serialize` failed, or the codec has no form for it: use another codec");
+    pub(crate) const PANICKED: Self =
+        Self("its `Serialize` panicked: write one that gives an error instead");
     const MALFORMED: Self =
         Self("the bytes are not a value of this type in the form of this codec");
     const LEFT_OVER: Self = Self("bytes are left over behind the value");

@@ -35,6 +35,7 @@ use std::{
     collections::HashMap,
     fmt,
     hash::{BuildHasher, RandomState},
+    ops::{Deref, DerefMut},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -47,7 +48,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::{backend::Fence, memory::Held};
+use crate::{backend::Fence, later::Hold, limit::has_timer, memory::Held};
 
 /// An error that was cloned for those who waited.
 pub(crate) type SharedError = Arc<dyn Any + Send + Sync>;
@@ -181,13 +182,17 @@ impl Flights {
         // First the epoch: from here on nothing old counts, whatever is still in the table.
         self.epoch.fetch_add(1, Ordering::AcqRel);
         for shard in &self.shards {
-            drop(std::mem::take(&mut *lock(shard)));
+            let ended = std::mem::take(&mut *lock(shard));
+            drop(ended); // values of users are dropped outside the lock
         }
     }
 
-    fn shard(&self, key: &str) -> MutexGuard<'_, Shard> {
+    fn shard(&self, key: &str) -> Locked<'_> {
         let hash = self.hasher.hash_one(key);
-        lock(&self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)])
+        Locked {
+            shard: lock(&self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)]),
+            _hold: Hold::new(),
+        }
     }
 
     fn slot<'a>(&self, shard: &'a mut Shard, key: &str) -> &'a mut Slot {
@@ -204,6 +209,27 @@ impl Flights {
             );
         }
         shard.get_mut(key).expect("inserted above")
+    }
+}
+
+/// A shard, and no value dropped until it is unlocked.
+struct Locked<'a> {
+    // Unlocked before the hold ends: fields are dropped in this order.
+    shard: MutexGuard<'a, Shard>,
+    _hold: Hold,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Shard;
+
+    fn deref(&self) -> &Shard {
+        &self.shard
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Shard {
+        &mut self.shard
     }
 }
 
@@ -496,8 +522,8 @@ impl Waiter {
                     .and_then(|ended| ended.clone())
                     .unwrap_or(Ended::Abandoned)
             };
-            // Without a runtime there is no timer; then the leader alone decides.
-            let ended = if tokio::runtime::Handle::try_current().is_ok() {
+            // Without a timer the leader alone decides.
+            let ended = if has_timer() {
                 timeout_at(patience, ended).await.ok()
             } else {
                 Some(ended.await)

@@ -1,8 +1,6 @@
 //! A cache in the hands of a user.
 
-use std::{
-    fmt, future::Future, marker::PhantomData, ops::Deref, pin::pin, sync::Arc, time::Duration,
-};
+use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -256,18 +254,19 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         K: Serialize + ?Sized,
         O: Outcome<Returned = R, Value = V>,
     {
-        let Ok(key) = self.inner.key(key) else {
-            self.inner.bypass();
-            return load.await;
+        let place = match self.inner.key(key) {
+            Ok(key) => Some((Arc::clone(&self.inner), key)),
+            Err(_) => {
+                self.inner.bypass();
+                None
+            }
         };
         let returns = Returns::<R, O>::with(traits, None);
         let keep = Keep {
             store_if: |_: &V| true,
             ttl_with: |_: &V| Duration::MAX,
         };
-        self.inner
-            .load(&key, returns, LoadOptions::default(), keep, pin!(load))
-            .await
+        CacheInner::load(place, returns, LoadOptions::default(), keep, || load).await
     }
 
     async fn insert_as<K: Serialize + ?Sized>(
@@ -284,7 +283,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
             ttl_with: |_: &V| ttl.unwrap_or(Duration::MAX),
         };
         self.inner
-            .put(key, returns, None, keep, pin!(async { value }))
+            .put(key, returns, None, keep, || async { value })
             .await
             .1
     }

@@ -44,7 +44,10 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use serde::{Serialize, Serializer};
 
@@ -85,10 +88,12 @@ impl KeyText {
     ) -> Result<Self, KeyError> {
         let mut text = Buffer::default();
         let writer = Canonical::root(&mut text, secret);
-        key.serialize(if is_tuple::<K>() {
-            writer.spread()
-        } else {
-            writer
+        written(|| {
+            key.serialize(if is_tuple::<K>() {
+                writer.spread()
+            } else {
+                writer
+            })
         })?;
         Ok(Self::finish(text, secret))
     }
@@ -145,6 +150,11 @@ impl fmt::Debug for KeyText {
     }
 }
 
+/// Runs a `Serialize` of a user. One that panics has failed: a call does not end with its key.
+fn written(serialize: impl FnOnce() -> Result<(), KeyError>) -> Result<(), KeyError> {
+    catch_unwind(AssertUnwindSafe(serialize)).unwrap_or(Err(Fault::Refused.into()))
+}
+
 /// Whether `K` is spelt as a tuple.
 ///
 /// To a serializer `(x,)` and `[x]` are the same, but the first is one part, `x`, and the second one part that is an
@@ -173,11 +183,11 @@ impl KeyWriter<'_> {
     pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
         self.written += 1;
         if self.parts == 1 {
-            return part.serialize(Canonical::root(self.text, self.secret));
+            return written(|| part.serialize(Canonical::root(self.text, self.secret)));
         }
         self.text
             .push_str(if self.written == 1 { "[" } else { "," });
-        part.serialize(Canonical::nested(self.text, self.secret))
+        written(|| part.serialize(Canonical::nested(self.text, self.secret)))
     }
 
     /// Writes the digest of the next part in its place, as [`Hashed`] does.
@@ -250,13 +260,6 @@ impl fmt::Debug for KeySecret {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub struct KeyError(#[from] Fault);
-
-impl KeyError {
-    /// The `Serialize` of the key panicked.
-    pub(crate) fn panicked() -> Self {
-        Fault::Refused.into()
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Fault {

@@ -74,6 +74,8 @@ mod fingerprint;
 mod flight;
 mod handle;
 pub mod key;
+mod later;
+mod limit;
 mod manager;
 mod memory;
 mod name;

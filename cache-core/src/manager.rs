@@ -19,6 +19,7 @@ use crate::{
     error::CacheError,
     handle::Cache,
     key::KeySecret,
+    limit::has_timer,
     name,
     registry::{self, Warning},
     stats::CacheStats,
@@ -197,9 +198,12 @@ impl CacheManager {
         self.inner.shared.background.settled().await;
     }
 
-    /// Waits until everything under way is done, at most for `limit`, and says what was given up.
+    /// Waits until everything under way is done, at most for `limit`, and says what was given up. Outside of a Tokio runtime
+    /// with timers it does not wait.
     pub async fn shutdown(&self, limit: Duration) -> ShutdownReport {
-        let _ = tokio::time::timeout(limit, self.settle()).await;
+        if has_timer() {
+            let _ = tokio::time::timeout(limit, self.settle()).await;
+        }
         let report = ShutdownReport {
             unfinished: self.inner.shared.background.running(),
         };

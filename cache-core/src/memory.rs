@@ -18,6 +18,7 @@ use moka::{Expiry, notification::RemovalCause};
 
 use crate::{
     clock::{Clock, NEVER, Nanos, nanos},
+    later::{Hold, Kept},
     stats::Counters,
 };
 
@@ -63,7 +64,7 @@ impl Held {
 
 /// The bounded store of one cache.
 pub(crate) struct Memory {
-    entries: moka::sync::Cache<Box<str>, Arc<Held>>,
+    entries: moka::sync::Cache<Box<str>, Kept>,
     time_to_idle: Option<Nanos>,
     clock: Clock,
 }
@@ -95,7 +96,10 @@ impl Memory {
 
     /// The entry of `key`, if it counts.
     pub(crate) fn get(&self, key: &str, epoch: u64) -> Option<Arc<Held>> {
-        let held = self.entries.get(key)?;
+        let held = {
+            let _hold = Hold::new();
+            self.entries.get(key)?.into_inner()?
+        };
         if !held.counts(epoch, &self.clock) {
             return None;
         }
@@ -110,16 +114,19 @@ impl Memory {
     }
 
     pub(crate) fn insert(&self, key: &str, held: Arc<Held>) {
-        self.entries.insert(key.into(), held);
+        let _hold = Hold::new();
+        self.entries.insert(key.into(), Kept::new(held));
     }
 
     /// Takes the entry out; it is the caller's to drop, outside of any lock.
     pub(crate) fn remove(&self, key: &str) -> Option<Arc<Held>> {
-        self.entries.remove(key)
+        let _hold = Hold::new();
+        self.entries.remove(key)?.into_inner()
     }
 
     /// Gives back the memory of entries whose epoch is over.
     pub(crate) fn clear(&self) {
+        let _hold = Hold::new();
         self.entries.invalidate_all();
     }
 
@@ -127,13 +134,17 @@ impl Memory {
     pub(crate) fn keys(&self, epoch: u64) -> impl Iterator<Item = Arc<Box<str>>> {
         self.entries
             .iter()
-            .filter(move |(_, held)| held.counts(epoch, &self.clock))
+            .filter(move |(_, kept)| {
+                kept.get()
+                    .is_some_and(|held| held.counts(epoch, &self.clock))
+            })
             .map(|(key, _)| key)
     }
 
     /// How many entries there are.
     pub(crate) fn len(&self) -> u64 {
         // The count lags behind until moka's pending work is done.
+        let _hold = Hold::new();
         self.entries.run_pending_tasks();
         self.entries.entry_count()
     }
@@ -150,24 +161,19 @@ impl fmt::Debug for Memory {
 /// When moka may drop an entry by itself.
 struct Deadline;
 
-impl Expiry<Box<str>, Arc<Held>> for Deadline {
-    fn expire_after_create(
-        &self,
-        _key: &Box<str>,
-        held: &Arc<Held>,
-        _now: Instant,
-    ) -> Option<Duration> {
-        held.ttl
+impl Expiry<Box<str>, Kept> for Deadline {
+    fn expire_after_create(&self, _key: &Box<str>, kept: &Kept, _now: Instant) -> Option<Duration> {
+        kept.get()?.ttl
     }
 
     // The default keeps the deadline of the value that was replaced.
     fn expire_after_update(
         &self,
         _key: &Box<str>,
-        held: &Arc<Held>,
+        kept: &Kept,
         _now: Instant,
         _left: Option<Duration>,
     ) -> Option<Duration> {
-        held.ttl
+        kept.get()?.ttl
     }
 }

@@ -30,8 +30,10 @@ pub trait Outcome: Copy {
     /// The value: `T` of `Result<T, E>`, else the return type itself.
     type Value;
 
-    /// The value, if the function succeeded.
-    fn value(returned: &Self::Returned) -> Option<&Self::Value>;
+    /// The value, if the function succeeded; else what it returned.
+    ///
+    /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
+    fn split(returned: Self::Returned) -> Result<Self::Value, Self::Returned>;
 
     /// The function's result that holds this value.
     fn success(value: Self::Value) -> Self::Returned;
@@ -47,8 +49,8 @@ impl<T, E> Outcome for IsResult<T, E> {
     type Returned = Result<T, E>;
     type Value = T;
 
-    fn value(returned: &Result<T, E>) -> Option<&T> {
-        returned.as_ref().ok()
+    fn split(returned: Result<T, E>) -> Result<T, Result<T, E>> {
+        returned.map_err(Err)
     }
 
     fn success(value: T) -> Result<T, E> {
@@ -60,8 +62,8 @@ impl<R> Outcome for IsPlain<R> {
     type Returned = R;
     type Value = R;
 
-    fn value(returned: &R) -> Option<&R> {
-        Some(returned)
+    fn split(returned: R) -> Result<R, R> {
+        Ok(returned)
     }
 
     fn success(value: R) -> R {

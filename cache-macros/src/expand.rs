@@ -38,10 +38,10 @@ struct Expansion<'a> {
 //         let returns = returns!(Ret);
 //         let plan_0 = Plan::keyed(site_0, None, true, 1, |writer: &mut KeyWriter<'_>| { … id … });
 //         let options_0 = LoadOptions { ttl: Some(…), lock_timeout: None };
-//         let body = pin!(async move {
+//         let body = move || async move {
 //             if let Some(returned) = None::<Ret> { return returned; }
 //             { body }
-//         });
+//         };
 //         load(plan_0, returns, options_0, always, unlimited, body).await
 //     }
 pub(crate) fn expand(
@@ -116,7 +116,7 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 }
 
 /// Hygienic for local names, and shown to the user at `place`.
-fn hygienic(place: Span) -> Span {
+pub(crate) fn hygienic(place: Span) -> Span {
     Span::mixed_site().located_at(place)
 }
 
@@ -187,14 +187,14 @@ impl Expansion<'_> {
             #unpack
             #(#from_names)*
             #(#options)*
-            let body = ::core::pin::pin!(async move {
+            let body = move || async move {
                 // Never taken: it states the type, so that a body of another type is blamed for it.
                 if let ::core::option::Option::Some(returned) = ::core::option::Option::None::<#output> {
                     return returned;
                 }
                 #block
-            });
-            #(let body = ::core::pin::pin!(#private::#inner);)*
+            };
+            #(let body = move || #private::#inner;)*
             #private::#outermost.await
         }
     }
@@ -288,13 +288,17 @@ impl Expansion<'_> {
                 }
             }
             Kind::Invalidate | Kind::InvalidateAll => {
+                let invalidate_if = or(&layer.invalidate_if, "always");
                 let when = match when(layer, self.layers) {
                     When::Success => "Success",
-                    When::Always => "Always",
                     When::Before => "Before",
+                    When::Always => {
+                        return quote_spanned! {*span=>
+                            invalidate_always(#plan, returns, #invalidate_if, #key_parts, #key_with, body)
+                        };
+                    }
                 };
                 let when = Ident::new(when, *span);
-                let invalidate_if = or(&layer.invalidate_if, "always");
                 quote_spanned! {*span=>
                     invalidate(#plan, returns, #private::When::#when, #invalidate_if, #key_parts, #key_with, body)
                 }

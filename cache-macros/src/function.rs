@@ -13,6 +13,7 @@ use syn::{
 
 use crate::{
     args::{Args, Kind},
+    expand::hygienic,
     fallback::Errors,
     spelling::boxed_output,
 };
@@ -194,8 +195,7 @@ impl Function {
             return None;
         };
         if self.sig.asyncness.is_some() {
-            let mut block = TokenStream::new();
-            brace.surround(&mut block, |tokens| tokens.extend(statements.clone()));
+            let block = inner_block(*brace, statements);
             return Some(Form::Async { block });
         }
         let ReturnType::Type(_, ty) = &self.sig.output else {
@@ -225,9 +225,16 @@ fn async_block(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let brace = braced!(content in input);
     let statements: TokenStream = content.parse()?;
     input.parse::<Option<Token![,]>>()?;
+    Ok(inner_block(brace, &statements))
+}
+
+/// The body as a block in a block of ours. Its braces pass for ours, so that no lint calls those of a short body superfluous.
+fn inner_block(brace: Brace, statements: &TokenStream) -> TokenStream {
     let mut block = TokenStream::new();
-    brace.surround(&mut block, |tokens| tokens.extend(statements));
-    Ok(block)
+    Brace(hygienic(brace.span.join())).surround(&mut block, |tokens| {
+        tokens.extend(statements.clone());
+    });
+    block
 }
 
 fn take_marks(attrs: &mut Vec<Attribute>) -> Vec<Attribute> {

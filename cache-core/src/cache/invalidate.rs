@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc};
 
 use super::CacheInner;
-use crate::{backend::CacheBackend, error::CacheError, key::KeyText};
+use crate::{backend::CacheBackend, error::CacheError, key::KeyText, limit};
 
 /// What an invalidation ends.
 #[derive(Clone, Debug)]
@@ -111,7 +111,10 @@ impl CacheInner {
         }
         if let Some(backend) = self.config.backend() {
             // As long as it takes: this one walks through all keys, and its caller wants to know the number.
-            let answer = backend.invalidate_if(&self.id, predicate).await;
+            let answer = match limit::timers() {
+                Ok(()) => backend.invalidate_if(&self.id, predicate).await,
+                Err(error) => Err(error),
+            };
             self.flights.invalidate_if(predicate);
             ended = self.answered(answer)?;
         }

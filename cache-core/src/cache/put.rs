@@ -1,6 +1,6 @@
 //! Puts: values that supersede what is there and what is being loaded.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{CacheInner, Interrupted, Keep, Target};
 use crate::{
@@ -31,26 +31,27 @@ struct PutAttempt {
 
 impl CacheInner {
     /// Runs `body` and stores what it gives in place of what is there.
-    pub(crate) async fn put<R, O, F, S, T, K>(
+    pub(crate) async fn put<R, O, B, F, S, T, K>(
         self: &Arc<Self>,
         key: PutKey<K>,
         returns: Returns<R, O>,
         ttl: Option<Duration>,
         keep: Keep<S, T>,
-        body: Pin<&mut F>,
+        body: B,
     ) -> (R, Result<(), CacheError>)
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        B: FnOnce() -> F,
         F: Future<Output = R>,
         S: Fn(&O::Value) -> bool,
         T: Fn(&O::Value) -> Duration,
         K: Fn(&O::Value) -> Option<KeyText>,
     {
         if self.is_disabled() {
-            return (body.await, Ok(()));
+            return (body().await, Ok(()));
         }
         if let Err(error) = self.admit(&returns.value) {
-            return (body.await, Err(error));
+            return (body().await, Err(error));
         }
         // The fence is made of what is known before the body: an invalidation, or another put, that comes while the body
         // runs may have seen newer data than the body did.
@@ -62,28 +63,30 @@ impl CacheInner {
                 PutKey::FromValue(_) => Target::All,
             },
         );
-        let returned = body.await;
-        let Some(value) = O::value(&returned) else {
-            interrupted.disarm();
-            return (returned, Ok(()));
+        let value = match O::split(body().await) {
+            Ok(value) => value,
+            Err(returned) => {
+                interrupted.disarm();
+                return (returned, Ok(()));
+            }
         };
         let key = match key {
             PutKey::Known(key) => Some(key),
-            PutKey::FromValue(key) => key(value),
+            PutKey::FromValue(key) => key(&value),
         };
         let outcome = match key {
             None => self.invalidate(Target::All).await.map(drop),
-            Some(key) => match self.lifetime(value, ttl, &keep, returns.value.is_none) {
+            Some(key) => match self.lifetime(&value, ttl, &keep, returns.value.is_none) {
                 // Not to be stored; but what is there is no longer true.
                 None => self.invalidate(Target::Key(key)).await.map(drop),
                 Some(lifetime) => {
-                    self.finish_put(attempt, key, value, returns.value.form, lifetime)
+                    self.finish_put(attempt, key, &value, returns.value.form, lifetime)
                         .await
                 }
             },
         };
         interrupted.disarm();
-        (returned, outcome)
+        (O::success(value), outcome)
     }
 
     async fn attempt_put<K>(self: &Arc<Self>, key: &PutKey<K>) -> PutAttempt {

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{runtime::Handle, time::timeout};
+use tokio::time::timeout;
 
 use super::CacheInner;
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     error::CacheError,
     flight::Landing,
     key::KeyText,
+    limit,
     memory::Held,
 };
 
@@ -108,14 +109,7 @@ impl CacheInner {
         budget: Duration,
         request: impl Future<Output = Result<T, BackendError>>,
     ) -> Result<T, CacheError> {
-        // Only a runtime has the timer that a budget needs.
-        let answer = match Handle::try_current() {
-            Ok(_) => timeout(budget, request)
-                .await
-                .unwrap_or_else(|_| Err(overdue())),
-            Err(_) => Err(no_runtime()),
-        };
-        self.answered(answer)
+        self.answered(limit::ask(budget, request).await)
     }
 
     /// Notes whether the backend answered.
@@ -135,7 +129,7 @@ impl CacheInner {
 
     /// Notes that something could not even be sent.
     pub(super) fn outside_of_a_runtime(&self) {
-        let _ = self.answered::<()>(Err(no_runtime()));
+        let _ = self.answered::<()>(Err(limit::no_timers()));
     }
 
     /// Runs `work` to its end in a task of its own, and waits for it as long as a caller is to wait.
@@ -144,8 +138,9 @@ impl CacheInner {
         backend: &Arc<dyn CacheBackend>,
         work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
     ) -> Result<T, CacheError> {
+        self.answered(limit::timers())?;
         let Some(task) = self.background.spawn(work) else {
-            return self.answered(Err(no_runtime()));
+            return self.answered(Err(limit::no_timers()));
         };
         match timeout(backend.read_budget(), task).await {
             Ok(Ok(answer)) => answer,
@@ -153,7 +148,7 @@ impl CacheInner {
                 BackendErrorKind::Unavailable,
                 "the runtime ended before the backend had answered",
             ))),
-            Err(_) => Err(self.backend_error(overdue())),
+            Err(_) => Err(self.backend_error(limit::overdue())),
         }
     }
 
@@ -169,7 +164,7 @@ impl CacheInner {
         let cache = || self.name().to_owned();
         // As in `read`: a `Serialize` of a user may panic, and the value is returned all the same.
         let payload = catch_unwind(AssertUnwindSafe(|| form.encode(&self.config.codec, value)));
-        let payload = payload.unwrap_or(Err(CodecError::new("its `Serialize` panicked")));
+        let payload = payload.unwrap_or(Err(CodecError::PANICKED));
         let payload = payload.map_err(|error| {
             self.counters.store_failures.one();
             self.complain(CacheError::Codec {
@@ -241,15 +236,4 @@ impl CacheInner {
             error,
         }
     }
-}
-
-fn overdue() -> BackendError {
-    BackendError::new(BackendErrorKind::Timeout, "the budget is spent")
-}
-
-fn no_runtime() -> BackendError {
-    BackendError::new(
-        BackendErrorKind::Unavailable,
-        "a backend can be used within a Tokio runtime only",
-    )
 }

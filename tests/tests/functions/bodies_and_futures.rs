@@ -1,12 +1,13 @@
 //! Bodies of every form, and the futures around them.
 
-use std::{future::Future, pin::pin, sync::Arc};
+use std::{future::Future, pin::pin, rc::Rc, sync::Arc};
 
 use cache_core::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 use tests::{assert_value_keys, bodies, body, both, caches, spawn};
 
 both!(
     futures_can_be_sent,
+    futures_stay_small,
     question_marks_and_early_returns,
     functions_that_call_functions,
     attributes_made_by_a_macro,
@@ -20,6 +21,57 @@ type Job = Arc<dyn Fn(u32) -> u32 + Send + Sync>;
 fn assert_send(future: impl Future + Send) {
     drop(future);
 }
+
+async fn futures_stay_small() {
+    #[cache_result(cache = "c0", manager = caches())]
+    async fn innermost(k: u32) -> u32 {
+        tokio::task::yield_now().await;
+        k
+    }
+    #[cache_result(cache = "c1", manager = caches())]
+    async fn third(k: u32) -> u32 {
+        innermost(k).await
+    }
+    #[cache_result(cache = "c2", manager = caches())]
+    async fn second(k: u32) -> u32 {
+        third(k).await
+    }
+    #[cache_result(cache = "c3", manager = caches())]
+    async fn outermost(k: u32) -> u32 {
+        second(k).await + third(k + 1).await
+    }
+    #[cache_result(cache = "large", manager = caches())]
+    async fn large(k: u64) -> Result<Large, String> {
+        tokio::task::yield_now().await;
+        Ok(Large([k; 512]))
+    }
+    #[cache_put(cache = "large", manager = caches())]
+    async fn put(k: u64) -> Result<Large, String> {
+        large(k + 1).await
+    }
+    #[cache_invalidate(cache = "large", manager = caches())]
+    #[cache_invalidate(cache = "c1", when = "always", manager = caches())]
+    #[cache_invalidate_all(cache = "c0", manager = caches())]
+    async fn invalidate(k: u64) -> Result<Large, String> {
+        put(k).await
+    }
+
+    // As they would be without attributes, they are smaller than 100 bytes but for the value that a caller waits for.
+    for (name, size) in [
+        ("innermost", size_of_val(&innermost(1))),
+        ("outermost", size_of_val(&outermost(1))),
+        ("large", size_of_val(&large(1))),
+        ("put", size_of_val(&put(1))),
+        ("invalidate", size_of_val(&invalidate(1))),
+    ] {
+        assert!(size <= 1024, "the future of `{name}` has {size} bytes");
+    }
+    assert_eq!(outermost(1).await, 3);
+    assert_eq!(invalidate(1).await.map(|large| large.0[511]), Ok(2));
+}
+
+#[derive(Clone)]
+struct Large([u64; 512]);
 
 async fn futures_can_be_sent() {
     #[cache_result(cache = "c", manager = caches())]
@@ -58,6 +110,34 @@ async fn futures_can_be_sent() {
     assert_send(job(1, &["a"]));
     assert_send(put(&names));
     assert_send(invalidate("a", &plus_one));
+
+    // An error that cannot be sent is no hindrance as long as no future holds one while it waits.
+    #[cache_result(cache = "c", manager = caches())]
+    #[cache_invalidate(cache = "d", manager = caches())]
+    async fn local_error(k: &str) -> Result<usize, Box<dyn std::error::Error>> {
+        tokio::task::yield_now().await;
+        Ok(k.len())
+    }
+
+    #[cache_put(cache = "c", manager = caches())]
+    async fn put_or_local_error(k: u8) -> Result<usize, Rc<str>> {
+        tokio::task::yield_now().await;
+        Ok(k.into())
+    }
+
+    #[cache_invalidate(cache = "c", manager = caches())]
+    #[cache_invalidate_all(cache = "d", manager = caches())]
+    async fn invalidate_or_local_error(k: u8) -> Result<(), Rc<str>> {
+        tokio::task::yield_now().await;
+        assert!(k > 0);
+        Ok(())
+    }
+
+    let (plus_one, names): (Job, _) = (Arc::new(|n| n + 1), ["a".to_owned()]);
+    assert_send(local_error("a"));
+    assert_send(put_or_local_error(1));
+    assert_send(invalidate_or_local_error(1));
+
     assert_send(async {
         let n = boxed_error("a").await? + put(&names).await?;
         Ok::<_, BoxError>(
@@ -86,7 +166,7 @@ async fn futures_can_be_sent() {
 
     // What a plain function may not do across threads, the annotated one need not.
     #[cache_result(cache = "c", key = *k, manager = caches())]
-    async fn local(k: std::rc::Rc<usize>) -> usize {
+    async fn local(k: Rc<usize>) -> usize {
         tokio::task::yield_now().await;
         *k
     }

@@ -29,11 +29,16 @@ async fn nothing(mut count: u64) {
     assert!(count > 0);
 }
 
+// Nobody asked for more lines than one.
+#[rustfmt::skip]
+#[cache_result(cache = "numbers")]
+async fn in_one_line(id: u64) -> Vec<u64> { numbers(id, "", (1, 2)).await.unwrap_or_default() }
+
 #[cache_invalidate_all(cache = "numbers")]
 async fn never_ends() -> ! {
     std::future::pending().await
 }
 
 fn main() {
-    drop((put(), nothing(1), never_ends()));
+    drop((put(), nothing(1), in_one_line(2), never_ends()));
 }
