@@ -1,6 +1,6 @@
 //! Every rule that takes more than one option to break; all mistakes are found in one go.
 
-use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Expr, Type};
 
@@ -9,6 +9,7 @@ use crate::{
     fallback::Errors,
     function::{Body, Function, Param, key_params},
     manifest,
+    names::{bound_names, names},
     spelling::{borrows, find, first_type, is_future, is_result, last_segment, opaque},
 };
 
@@ -231,10 +232,7 @@ fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors)
         .iter()
         .map(|param| param.pat.to_token_stream())
         .collect();
-    let mut bound = names(patterns);
-    bound.retain(|name| {
-        name != "mut" && name != "ref" && !name.to_string().starts_with(char::is_uppercase)
-    });
+    let bound = bound_names(patterns);
     for layer in layers.iter().filter(|layer| layer.has_implicit_key()) {
         for (option, expr) in [("condition", &layer.condition), ("manager", &layer.manager)] {
             for name in names(expr.to_token_stream())
@@ -248,19 +246,4 @@ fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors)
             }
         }
     }
-}
-
-/// The identifiers in `tokens` that can be local names: not fields, methods or paths.
-fn names(tokens: TokenStream) -> Vec<Ident> {
-    let mut names = Vec::new();
-    let mut after_dot = false;
-    for tree in tokens {
-        match &tree {
-            TokenTree::Ident(ident) if !after_dot => names.push(ident.clone()),
-            TokenTree::Group(group) => names.extend(self::names(group.stream())),
-            _ => {}
-        }
-        after_dot = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.' && punct.spacing() == Spacing::Alone);
-    }
-    names
 }

@@ -9,6 +9,7 @@ use crate::{
     args::{Args, CacheRef, Kind, Time, When},
     check::{patterns_in_key, store, when},
     function::{Body, Form, Function, Param},
+    names::names_before_dots,
     spelling::{is_result, opaque},
 };
 
@@ -73,6 +74,14 @@ pub(crate) fn expand(
         function.rename_input(param.index, &name);
     }
 
+    let mut changing = TokenStream::new();
+    if let Form::Async { .. } = form {
+        for pat in function.take_mut() {
+            let (span, name) = (hygienic(pat.span()), &pat.ident);
+            changing.extend(quote_spanned!(span=> let #pat = #name;));
+        }
+    }
+
     let krate = layers.iter().find_map(|layer| layer.krate.as_ref());
     let span = match &function.sig.output {
         ReturnType::Type(_, ty) => hygienic(ty.span()),
@@ -91,10 +100,33 @@ pub(crate) fn expand(
         span,
     };
     let block = match form {
-        Form::Async { block } => expansion.statements(block, &unpack),
-        Form::Boxed { pin, block } => {
-            let statements = expansion.statements(block, &unpack);
-            quote_spanned!(span=> #pin(async move { #statements }))
+        Form::Async { block } => {
+            let block = quote_spanned!(span=> #changing #block);
+            let (plans, run) = expansion.statements(&block, &unpack);
+            quote_spanned!(span=> #plans #run)
+        }
+        Form::Boxed {
+            before,
+            pin,
+            brace,
+            block,
+        } => {
+            let (plans, run) = expansion.statements(block, &unpack);
+            // Braces of the user's own, by which other attributes take the names within for theirs.
+            let braced = |statements: TokenStream| {
+                let mut block = TokenStream::new();
+                brace.surround(&mut block, |tokens| tokens.extend(statements));
+                block
+            };
+            if before.is_empty() {
+                let block = braced(quote_spanned!(span=> #plans #run));
+                quote_spanned!(span=> #pin(async move #block))
+            } else {
+                // They run when the function is called, may take the arguments with them and may be there so that the
+                // future borrows nothing: the key has to be made before.
+                let block = braced(run);
+                quote_spanned!(span=> #plans { #before #pin(async move #block) })
+            }
         }
     };
     let mut function = function;
@@ -145,7 +177,8 @@ fn respan(tokens: TokenStream, span: &impl Fn(Span) -> Span) -> TokenStream {
 }
 
 impl Expansion<'_> {
-    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> TokenStream {
+    /// What is done with the arguments, and what is done then.
+    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
         let Self { private, span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
@@ -179,7 +212,8 @@ impl Expansion<'_> {
             .split_first()
             .map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
         let inner = inner.iter().rev();
-        quote_spanned! {*span=>
+        let whole = self.whole(block);
+        let plans = quote_spanned! {*span=>
             #used
             #(#sites)*
             let returns = #returns;
@@ -187,7 +221,10 @@ impl Expansion<'_> {
             #unpack
             #(#from_names)*
             #(#options)*
+        };
+        let run = quote_spanned! {*span=>
             let body = move || async move {
+                #whole
                 // Never taken: it states the type, so that a body of another type is blamed for it.
                 if let ::core::option::Option::Some(returned) = ::core::option::Option::None::<#output> {
                     return returned;
@@ -196,7 +233,20 @@ impl Expansion<'_> {
             };
             #(let body = move || #private::#inner;)*
             #private::#outermost.await
-        }
+        };
+        (plans, run)
+    }
+
+    /// Has a `self` whose fields the body changes be captured as a whole, as an `async fn` does: of a field by itself, lints
+    /// would say that nobody reads it.
+    fn whole(&self, block: &TokenStream) -> Option<TokenStream> {
+        let receiver = self.function.sig.receiver()?;
+        let this = &receiver.self_token;
+        let changed = receiver.mutability.is_some()
+            && names_before_dots(block.clone())
+                .iter()
+                .any(|name| name == "self");
+        changed.then(|| quote_spanned!(self.span=> let _ = &#this;))
     }
 
     /// How the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked

@@ -45,10 +45,9 @@ pub async fn patterns(
     _unused: bool,
     mut limit: u32,
     r#type: String,
-    ref borrowed: String,
 ) -> String {
     limit += 1;
-    format!("{page}{size}{x}{limit}{}{borrowed}", r#type)
+    format!("{page}{size}{x}{limit}{}", r#type)
 }
 
 /// A place.
@@ -62,20 +61,24 @@ pub struct Point {
 
 /// Generic over types and constants, with bounds in both places.
 #[cache_result(cache = "free-generic")]
-pub async fn generic<'a, T: Clone + Sync, const N: usize>(
+pub async fn generic<'a, T, const N: usize>(
     values: &'a [T],
     names: [&'a str; N],
     shown: &(impl Display + Serialize + Sync + ?Sized),
 ) -> String
 where
-    T: Serialize,
+    T: Clone + Serialize + Sync,
 {
     format!("{}{}{shown}", values.len(), names.len())
 }
 
 /// Lifetimes that are named.
 #[cache_result(cache = "free-lifetimes", key = id)]
-pub async fn lifetimes<'a, 'b: 'a>(id: &'a str, seen: &mut Vec<&'b str>, more: Cow<'b, str>) -> String {
+pub async fn lifetimes<'a, 'b: 'a>(
+    id: &'a str,
+    seen: &mut Vec<&'b str>,
+    more: Cow<'b, str>,
+) -> String {
     seen.clear();
     format!("{id}{more}")
 }
@@ -95,7 +98,7 @@ pub async fn ends_in_loop(id: u64) -> u64 {
     let mut n = id;
     loop {
         n += 1;
-        if n % 7 == 0 {
+        if n.is_multiple_of(7) {
             break n;
         }
     }
@@ -144,7 +147,11 @@ pub async fn coerced_if_read(text: &str) -> anyhow::Result<Arc<dyn Named>> {
 /// Calls itself.
 #[cache_result(cache = "free-recursive")]
 pub async fn recursive(n: u64) -> u64 {
-    if n < 2 { n } else { Box::pin(recursive(n - 1)).await + Box::pin(recursive(n - 2)).await }
+    if n < 2 {
+        n
+    } else {
+        Box::pin(recursive(n - 1)).await + Box::pin(recursive(n - 2)).await
+    }
 }
 
 /// Boxed by hand, with statements before the block.

@@ -1,9 +1,5 @@
 //! Methods of types.
-use std::{
-    fmt::Display,
-    pin::Pin,
-    sync::Arc,
-};
+use std::{fmt::Display, pin::Pin, sync::Arc};
 
 use cache_core::{cache_invalidate, cache_put, cache_result};
 use serde::Serialize;
@@ -32,7 +28,7 @@ where
 
     /// With a lifetime.
     #[cache_result(cache = "methods-named")]
-    pub async fn with_lifetime<'a>(self: &'a Self, id: &'a str) -> String {
+    pub async fn with_lifetime<'a>(&'a self, id: &'a str) -> String {
         format!("{}{id}", self.rows)
     }
 
@@ -59,7 +55,7 @@ where
     #[cache_invalidate(cache = "methods-by-reference")]
     pub async fn close(mut self, id: u64) -> u64 {
         self.tenant = "";
-        id
+        id + self.rows.to_string().len() as u64
     }
 
     /// Its own type.

@@ -18,7 +18,7 @@ lookups! {
     ///
     /// # Errors
     /// Never.
-    #[must_use]
+    #[inline]
     pub same(text: &str) -> Result<String, std::fmt::Error>, "stamped-same", std::time::Duration::from_secs(1), ::cache_core, { Ok(text.to_owned()) };
 }
 
