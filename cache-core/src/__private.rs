@@ -72,8 +72,8 @@ macro_rules! __value_type {
         let value = (&&$crate::__private::Probe::<$returned>::NEW)
             .cache_outcome()
             .value_probe();
-        let serializable = (&&value).cache_form().is_some();
-        $crate::__private::value_type(value, serializable)
+        let form = (&&value).cache_form();
+        $crate::__private::value_type(value, form)
     }};
 }
 

@@ -224,8 +224,8 @@ impl<R> ShareAny<R> for NoErrorProbe<R> {
 }
 
 /// The type behind a probe, unless part of it could not be named where this was called.
-pub fn value_type<V: 'static>(_probe: Probe<V>, serializable: bool) -> Option<ValueType> {
-    Some(ValueType::of::<V>(serializable)).filter(ValueType::is_named)
+pub fn value_type<V: 'static>(_probe: Probe<V>, form: Option<ValueForm<V>>) -> Option<ValueType> {
+    Some(ValueType::of::<V>(form.is_some())).filter(ValueType::is_named)
 }
 
 /// How an error gets from the function that failed to those who waited for it.

@@ -78,7 +78,9 @@ impl Expansion<'_> {
     }
 
     fn param_part(&self, param: &Param) -> TokenStream {
-        let (span, private, writer) = self.at(param.pat.span());
+        // The name alone, where `mut` comes before it.
+        let place = param.name().map_or(param.pat.span(), Ident::span);
+        let (span, private, writer) = self.at(place);
         let method = Ident::new(
             if param.mark == Some(Mark::Hash) {
                 "hashed"

@@ -1,5 +1,8 @@
 //! Where the attributes can stand.
 
 mod bodies_and_futures;
+mod forms;
 mod generics;
+mod hostile;
 mod methods;
+mod sizes;
