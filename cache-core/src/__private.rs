@@ -29,8 +29,8 @@ use crate::{
 /// a user who forbids it would be told.
 pub mod questions {
     pub use crate::value::{
-        FormOfAny, FormOfSerde, NoneOfAny, NoneOfOption, OutcomeOfPlain, OutcomeOfResult, ShareAny,
-        ShareClone,
+        FormOfAny, FormOfSerde, FormOfUnit, NoneOfAny, NoneOfOption, OutcomeOfPlain,
+        OutcomeOfResult, ShareAny, ShareClone,
     };
 }
 
@@ -44,7 +44,7 @@ macro_rules! __returns {
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
         $crate::__private::Returns::<$returned, _>::new(
             outcome,
-            (&&value).cache_form(),
+            (&&&value).cache_form(),
             (&&value).cache_is_none(),
             (&&error).cache_share(),
         )

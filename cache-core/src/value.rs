@@ -149,6 +149,35 @@ impl<R> OutcomeOfPlain for Probe<R> {
     }
 }
 
+/// What was found out about how a value is kept.
+#[diagnostic::on_unimplemented(
+    message = "there is no value here to keep",
+    label = "return a value, or remove the attribute",
+    note = "`cache_invalidate` and `cache_invalidate_all` go with functions that only do something"
+)]
+pub trait Form<V> {
+    fn into_form(self) -> Option<ValueForm<V>>;
+}
+
+impl<V> Form<V> for Option<ValueForm<V>> {
+    fn into_form(self) -> Option<ValueForm<V>> {
+        self
+    }
+}
+
+/// The form of `()`, by whatever name: it is none.
+pub struct NothingToKeep;
+
+pub trait FormOfUnit {
+    fn cache_form(&self) -> NothingToKeep;
+}
+
+impl FormOfUnit for &&Probe<()> {
+    fn cache_form(&self) -> NothingToKeep {
+        NothingToKeep
+    }
+}
+
 pub trait FormOfSerde<V> {
     fn cache_form(&self) -> Option<ValueForm<V>>;
 }
@@ -276,16 +305,16 @@ pub struct Returns<R, O: Outcome<Returned = R>> {
 impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     pub fn new(
         _outcome: O,
-        form: Option<ValueForm<O::Value>>,
+        form: impl Form<O::Value>,
         is_none: fn(&O::Value) -> bool,
         share: Option<ShareError<R>>,
     ) -> Self {
-        Self::with(ValueTraits::new(form, is_none), share)
+        Self::with(ValueTraits::new(form.into_form(), is_none), share)
     }
 
     /// For values that are only looked at.
-    pub fn unstored(outcome: O) -> Self {
-        Self::new(outcome, None, |_| false, None)
+    pub fn unstored(_outcome: O) -> Self {
+        Self::with(ValueTraits::new(None, |_| false), None)
     }
 
     pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {

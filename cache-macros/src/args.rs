@@ -288,6 +288,14 @@ impl Args {
     }
 }
 
+/// The same by reference.
+pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
+    while let Expr::Group(group) = value {
+        value = &group.expr;
+    }
+    value
+}
+
 /// Through the invisible parentheses around what a `macro_rules!` variable stands for.
 fn ungroup(mut value: Expr) -> Expr {
     while let Expr::Group(group) = value {

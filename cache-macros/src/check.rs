@@ -2,20 +2,23 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, Type};
+use syn::{Expr, ReturnType, Type};
 
 use crate::{
-    args::{Args, Kind, OPTIONS, When},
+    args::{Args, Kind, OPTIONS, When, ungrouped},
     fallback::Errors,
     function::{Body, Function, Param, key_params},
     manifest,
     names::{bound_names, names},
-    spelling::{borrows, find, first_type, is_future, is_result, last_segment, opaque},
+    spelling::{
+        borrows, boxed_output, find, first_type, is_future, is_result, last_segment, opaque,
+    },
 };
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
         options(layer, errors);
+        over_the_value(params, layer, errors);
     }
     if layers.iter().all(|layer| layer.krate.is_none())
         && let Some(complaint) = manifest::complaint()
@@ -98,13 +101,42 @@ fn options(layer: &Args, errors: &mut Errors) {
             "`key` and `key_with` both say what the key is: keep one",
         );
     }
-    if let Some(Expr::Closure(closure)) = &layer.key_with
-        && closure.inputs.len() != 1
-    {
-        errors.at(
-            closure,
-            "`key_with` is given the value and nothing else: write `|value| …`",
-        );
+}
+
+/// The options that are given the value.
+fn over_the_value(params: &[Param], layer: &Args, errors: &mut Errors) {
+    for (option, expr) in [
+        ("key_with", &layer.key_with),
+        ("ttl_with", &layer.ttl_with),
+        ("store_if", &layer.store_if),
+        ("invalidate_if", &layer.invalidate_if),
+    ] {
+        let Some(expr) = expr else { continue };
+        let is_function = match ungrouped(expr) {
+            Expr::Closure(closure) if closure.inputs.len() != 1 => {
+                errors.at(
+                    closure,
+                    format!("`{option}` is given the value and nothing else: write `|value| …`"),
+                );
+                continue;
+            }
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_none_or(|name| params.iter().all(|param| param.name() != Some(name))),
+            Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Tuple(_) | Expr::Array(_) => {
+                false
+            }
+            _ => true,
+        };
+        if !is_function {
+            errors.at(
+                expr,
+                format!(
+                    "`{option}` is a function of the value: write `|value| …`, or the path of one"
+                ),
+            );
+        }
     }
 }
 
@@ -169,9 +201,15 @@ fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors) {
         {
             return;
         }
+        let boxed = match &function.sig.output {
+            ReturnType::Type(_, ty) if boxed_output(ty).is_some() => {
+                ", or end its body in `Box::pin(async move { … })`"
+            }
+            _ => "",
+        };
         errors.at(
             function.sig.fn_token,
-            format!("`{attribute}` needs an async function: write `async fn {name}`"),
+            format!("`{attribute}` needs an async function: write `async fn {name}`{boxed}"),
         );
     }
 }

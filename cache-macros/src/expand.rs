@@ -15,6 +15,7 @@ use crate::{
 
 mod key;
 mod site;
+mod value;
 
 /// What the layers of one function share.
 struct Expansion<'a> {
@@ -314,8 +315,10 @@ impl Expansion<'_> {
     fn call(&self, i: usize, layer: &Args) -> TokenStream {
         let Self { private, span, .. } = self;
         let (plan, options) = (self.local("plan", i), self.local("options", i));
-        let or = |expr: &Option<Expr>, default: &str| match expr {
-            Some(expr) => expr.to_token_stream(),
+        let decision = quote_spanned!(*span=> ::core::primitive::bool);
+        let duration = quote_spanned!(*span=> ::core::time::Duration);
+        let or = |expr: &Option<Expr>, ty: &TokenStream, default: &str| match expr {
+            Some(expr) => self.over_the_value(expr, ty),
             None => {
                 let default = Ident::new(default, *span);
                 quote_spanned!(*span=> #private::#default)
@@ -326,8 +329,8 @@ impl Expansion<'_> {
             Kind::Result | Kind::Put => {
                 let returns = self.named_returns(layer);
                 let (store_if, ttl_with) = (
-                    or(&layer.store_if, "always"),
-                    or(&layer.ttl_with, "unlimited"),
+                    or(&layer.store_if, &decision, "always"),
+                    or(&layer.ttl_with, &duration, "unlimited"),
                 );
                 if layer.kind == Kind::Result {
                     quote_spanned!(*span=> load(#plan, #returns, #options, #store_if, #ttl_with, body))
@@ -338,7 +341,7 @@ impl Expansion<'_> {
                 }
             }
             Kind::Invalidate | Kind::InvalidateAll => {
-                let invalidate_if = or(&layer.invalidate_if, "always");
+                let invalidate_if = or(&layer.invalidate_if, &decision, "always");
                 let when = match when(layer, self.layers) {
                     When::Success => "Success",
                     When::Before => "Before",

@@ -189,6 +189,13 @@ pub async fn attributes(
     id + here
 }
 
+/// Options that do not look at the value they are given.
+#[cache_put(cache = "free-blind", store_if = |_| true, ttl_with = |_value: &u64| Duration::from_secs(1), key_with = |_value| 3)]
+#[cache_invalidate(cache = "free-blind-too", invalidate_if = |_: &u64| id > 3, key_with = move |&n| { let m = n; m + id })]
+pub async fn blind(id: u64) -> u64 {
+    id
+}
+
 /// Traced from above.
 #[tracing::instrument(skip(id))]
 #[cache_put(cache = "free-traced")]

@@ -1,7 +1,6 @@
 use cache_core::cache_result;
 
 type Text<'a> = &'a str;
-type Texts<T> = Result<T, String>;
 
 struct Name<'a>(&'a str);
 
@@ -13,11 +12,6 @@ async fn f(id: &str) -> Name<'_> {
 #[cache_result(cache = "c")]
 async fn g(id: &str) -> Text {
     id
-}
-
-#[cache_result(cache = "c")]
-async fn h(id: &str) -> Texts<Text> {
-    Ok(id)
 }
 
 fn main() {}

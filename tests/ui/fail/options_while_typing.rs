@@ -11,13 +11,14 @@ async fn g(id: u64) -> String {
 }
 
 #[cache_result(cache)]
-async fn h(#[cache_key(] id: u64) -> String {
+async fn h(#[cache_key(hash, )] id: u64) -> String {
     f(id).await
 }
 
 async fn callers() {
-    let text: String = f(1).await;
-    let number: u64 = g(text.len() as u64).await;
+    let number: u64 = f("1").await;
+    let number: u64 = g("1").await;
+    let number: u64 = h("1").await;
 }
 
 fn main() {}
