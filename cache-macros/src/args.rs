@@ -1,19 +1,17 @@
 //! The grammar of the options: `name = value` pairs between the parentheses of an attribute.
 
-use std::time::Duration;
-
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::{
-    Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token,
+    Attribute, Expr, LitStr, Meta, Path, Token,
     ext::IdentExt,
     parse::{ParseStream, Parser},
 };
 
-use crate::{
-    fallback::Errors,
-    literal::{check_name, nearest, parse_duration},
-};
+pub(crate) use self::values::{CacheRef, Time, When, ungrouped};
+use self::values::{cache, krate, time, when};
+use crate::{fallback::Errors, literal::nearest};
+
+mod values;
 
 /// Which of the attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,39 +91,6 @@ pub(crate) struct Args {
     pub(crate) lock_timeout: Option<Time>,
     pub(crate) manager: Option<Expr>,
     pub(crate) krate: Option<Path>,
-}
-
-/// What `cache = …` names.
-pub(crate) enum CacheRef {
-    Name(LitStr),
-    Const(Path),
-}
-
-impl CacheRef {
-    /// Whether both are the same cache as far as tokens can tell.
-    pub(crate) fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Name(a), Self::Name(b)) => a.value() == b.value(),
-            (Self::Const(a), Self::Const(b)) => {
-                a.to_token_stream().to_string() == b.to_token_stream().to_string()
-            }
-            _ => false,
-        }
-    }
-}
-
-/// A duration, read here or computed by the function.
-pub(crate) enum Time {
-    Literal(Duration),
-    Expr(Expr),
-}
-
-/// When an invalidation runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
-    Success,
-    Always,
-    Before,
 }
 
 impl Args {
@@ -284,115 +249,6 @@ impl Args {
                 self.kind.name(),
                 own.join(", ")
             ),
-        }
-    }
-}
-
-/// The same by reference.
-pub(crate) fn ungrouped(mut value: &Expr) -> &Expr {
-    while let Expr::Group(group) = value {
-        value = &group.expr;
-    }
-    value
-}
-
-/// Through the invisible parentheses around what a `macro_rules!` variable stands for.
-fn ungroup(mut value: Expr) -> Expr {
-    while let Expr::Group(group) = value {
-        value = *group.expr;
-    }
-    value
-}
-
-fn cache(value: Expr, errors: &mut Errors) -> Option<CacheRef> {
-    match ungroup(value) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(name),
-            ..
-        }) => {
-            if let Err(message) = check_name(&name.value()) {
-                errors.at(&name, message);
-            }
-            Some(CacheRef::Name(name))
-        }
-        Expr::Path(path) if path.qself.is_none() => {
-            if path
-                .path
-                .segments
-                .first()
-                .is_some_and(|first| first.ident == "Self")
-            {
-                errors.at(
-                    &path,
-                    "`Self` cannot be named here: write the type's own name",
-                );
-            }
-            Some(CacheRef::Const(path.path))
-        }
-        other => {
-            errors.at(
-                other,
-                "write the cache's name as a string, or the path of a `const` of type `CacheName`",
-            );
-            None
-        }
-    }
-}
-
-fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
-    match ungroup(value) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => match parse_duration(&text.value()) {
-            Ok(duration) => Some(Time::Literal(duration)),
-            Err(message) => {
-                errors.at(text, message);
-                None
-            }
-        },
-        Expr::Lit(literal) => {
-            let written = literal.to_token_stream();
-            errors.at(
-                literal,
-                format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`"),
-            );
-            None
-        }
-        expr => Some(Time::Expr(expr)),
-    }
-}
-
-fn when(value: Expr, errors: &mut Errors) -> Option<(When, Expr)> {
-    let value = ungroup(value);
-    let text = match &value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => text.value(),
-        _ => String::new(),
-    };
-    let when = match text.as_str() {
-        "success" => When::Success,
-        "always" => When::Always,
-        "before" => When::Before,
-        _ => {
-            errors.at(
-                &value,
-                "write `when = \"success\"`, `when = \"always\"` or `when = \"before\"`",
-            );
-            return None;
-        }
-    };
-    Some((when, value))
-}
-
-fn krate(value: Expr, errors: &mut Errors) -> Option<Path> {
-    match ungroup(value) {
-        Expr::Path(path) if path.qself.is_none() => Some(path.path),
-        other => {
-            errors.at(other, "write the path at which `cache_core` is found, as in `crate = my_facade::cache_core`");
-            None
         }
     }
 }

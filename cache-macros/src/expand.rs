@@ -1,20 +1,25 @@
 //! The code that the attributes of one function become: layers around the body, each a call of one function of
 //! `cache_core::__private`.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Expr, Pat, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
+use syn::{Pat, Path, ReturnType, Type, spanned::Spanned, visit_mut::VisitMut};
 
+pub(crate) use self::span::{hygienic, located};
+use self::{infer::Infer, span::respan};
 use crate::{
-    args::{Args, CacheRef, Kind, Time, When},
-    check::{patterns_in_key, store, when},
+    args::{Args, Kind},
+    check::{patterns_in_key, store},
     function::{Body, Form, Function, Param},
     names::names_before_dots,
     spelling::{is_result, opaque},
 };
 
+mod call;
+mod infer;
 mod key;
 mod site;
+mod span;
 mod value;
 
 /// What the layers of one function share.
@@ -148,35 +153,6 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
     args.to_string() == "__collected"
 }
 
-/// Hygienic for local names, and shown to the user at `place`.
-pub(crate) fn hygienic(place: Span) -> Span {
-    Span::mixed_site().located_at(place)
-}
-
-/// The user's tokens in a place of ours: what lints have to say about them they say where the user wrote them.
-pub(crate) fn located(tokens: TokenStream) -> TokenStream {
-    respan(tokens, &hygienic)
-}
-
-fn respan(tokens: TokenStream, span: &impl Fn(Span) -> Span) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|mut tree| {
-            match &mut tree {
-                TokenTree::Group(group) => {
-                    let mut inner = Group::new(group.delimiter(), respan(group.stream(), span));
-                    inner.set_span(span(group.span()));
-                    *group = inner;
-                }
-                // Its meaning is in its span.
-                TokenTree::Ident(ident) if ident == "$crate" => {}
-                other => other.set_span(span(other.span())),
-            }
-            tree
-        })
-        .collect()
-}
-
 impl Expansion<'_> {
     /// What is done with the arguments, and what is done then.
     fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
@@ -282,113 +258,7 @@ impl Expansion<'_> {
         located(ty.to_token_stream())
     }
 
-    /// `let options_0 = …;`
-    fn options(&self, i: usize, layer: &Args) -> Option<TokenStream> {
-        let Self { private, span, .. } = self;
-        let options = self.local("options", i);
-        let (ttl, lock_timeout) = (
-            self.time(layer.ttl.as_ref()),
-            self.time(layer.lock_timeout.as_ref()),
-        );
-        layer.kind.stores().then(|| {
-            quote_spanned! {*span=>
-                let #options = #private::LoadOptions { ttl: #ttl, lock_timeout: #lock_timeout };
-            }
-        })
-    }
-
-    fn time(&self, time: Option<&Time>) -> TokenStream {
-        let span = self.span;
-        match time {
-            None => quote_spanned!(span=> ::core::option::Option::None),
-            Some(Time::Literal(duration)) => {
-                let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-                quote_spanned! {span=>
-                    ::core::option::Option::Some(::core::time::Duration::new(#seconds, #nanoseconds))
-                }
-            }
-            Some(Time::Expr(expr)) => quote_spanned!(span=> ::core::option::Option::Some(#expr)),
-        }
-    }
-
-    /// The call that makes up the layer, without the path of `__private`.
-    fn call(&self, i: usize, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let (plan, options) = (self.local("plan", i), self.local("options", i));
-        let decision = quote_spanned!(*span=> ::core::primitive::bool);
-        let duration = quote_spanned!(*span=> ::core::time::Duration);
-        let or = |expr: &Option<Expr>, ty: &TokenStream, default: &str| match expr {
-            Some(expr) => self.over_the_value(expr, ty),
-            None => {
-                let default = Ident::new(default, *span);
-                quote_spanned!(*span=> #private::#default)
-            }
-        };
-        let (key_parts, key_with) = self.key_with(layer);
-        match layer.kind {
-            Kind::Result | Kind::Put => {
-                let returns = self.named_returns(layer);
-                let (store_if, ttl_with) = (
-                    or(&layer.store_if, &decision, "always"),
-                    or(&layer.ttl_with, &duration, "unlimited"),
-                );
-                if layer.kind == Kind::Result {
-                    quote_spanned!(*span=> load(#plan, #returns, #options, #store_if, #ttl_with, body))
-                } else {
-                    quote_spanned! {*span=>
-                        put(#plan, #returns, #options, #store_if, #ttl_with, #key_parts, #key_with, body)
-                    }
-                }
-            }
-            Kind::Invalidate | Kind::InvalidateAll => {
-                let invalidate_if = or(&layer.invalidate_if, &decision, "always");
-                let when = match when(layer, self.layers) {
-                    When::Success => "Success",
-                    When::Before => "Before",
-                    When::Always => {
-                        return quote_spanned! {*span=>
-                            invalidate_always(#plan, returns, #invalidate_if, #key_parts, #key_with, body)
-                        };
-                    }
-                };
-                let when = Ident::new(when, *span);
-                quote_spanned! {*span=>
-                    invalidate(#plan, returns, #private::When::#when, #invalidate_if, #key_parts, #key_with, body)
-                }
-            }
-        }
-    }
-
-    /// With `cache = PATH` the compiler compares the type of the value.
-    fn named_returns(&self, layer: &Args) -> TokenStream {
-        match &layer.cache {
-            Some(CacheRef::Const(path)) => {
-                let (span, private, _) = self.at(path.span());
-                let path = located(path.to_token_stream());
-                quote_spanned!(span=> #private::Returns::names(returns, &#path))
-            }
-            _ => quote_spanned!(self.span=> returns),
-        }
-    }
-
     fn local(&self, name: &str, i: usize) -> Ident {
         format_ident!("{name}_{i}", span = self.span)
-    }
-}
-
-/// Puts `_` where the type cannot be named.
-struct Infer;
-
-impl VisitMut for Infer {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
-        if let Type::ImplTrait(_) | Type::Never(_) = ty {
-            let underscore_token = syn::Token![_](ty.span());
-            *ty = Type::Infer(TypeInfer {
-                attrs: Vec::new(),
-                underscore_token,
-            });
-        } else {
-            syn::visit_mut::visit_type_mut(self, ty);
-        }
     }
 }

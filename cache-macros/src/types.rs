@@ -8,16 +8,17 @@
 //! A type that could not be named even so, or whose fall-back might break a bound, is left unknown: it is compared at the
 //! first call instead.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::{
     Expr, GenericArgument, GenericParam, Lifetime, Path, PathArguments, PathSegment, Signature,
     Type, TypePath,
 };
 
+use self::fallback::{Fallback, Tree, insert};
 use crate::{expand::located, spelling::find};
+
+mod fallback;
 
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",
@@ -36,21 +37,6 @@ pub(crate) struct Naming {
     generics: Vec<Ident>,
     fallbacks: Tree,
     span: Span,
-}
-
-type Tree = BTreeMap<String, Fallback>;
-
-#[derive(Clone)]
-enum Fallback {
-    Type {
-        name: Ident,
-        lifetimes: usize,
-        types: usize,
-    },
-    Module {
-        name: Ident,
-        items: Tree,
-    },
 }
 
 /// A path that may not be found, with the number of arguments of its last segment.
@@ -269,37 +255,6 @@ impl Naming {
     }
 }
 
-impl Fallback {
-    fn declare(&self, span: Span) -> TokenStream {
-        match self {
-            Self::Type {
-                name,
-                lifetimes,
-                types,
-            } => {
-                let lifetimes: Vec<_> = (0..*lifetimes)
-                    .map(|i| Lifetime::new(&format!("'a{i}"), span))
-                    .collect();
-                let types: Vec<_> = (0..*types)
-                    .map(|i| format_ident!("A{i}", span = span))
-                    .collect();
-                let name = located(name.to_token_stream());
-                quote_spanned! {span=>
-                    pub struct #name<#(#lifetimes,)* #(#types: ?::core::marker::Sized = (),)*>(
-                        #(::core::marker::PhantomData<&#lifetimes ()>,)*
-                        #(::core::marker::PhantomData<#types>,)*
-                    );
-                }
-            }
-            Self::Module { name, items } => {
-                let items = items.values().map(|item| item.declare(span));
-                let name = located(name.to_token_stream());
-                quote_spanned!(span=> pub mod #name { #(#items)* })
-            }
-        }
-    }
-}
-
 /// By convention a generic parameter, of types or of constants: `T`, `N`, `ROWS`, or what belongs to one.
 fn may_be_generic(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
@@ -310,40 +265,6 @@ fn may_be_generic(ty: &Type) -> bool {
             .chars()
             .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
     })
-}
-
-/// Whether `path` could be declared beside what is there: a name is a type or a module, not both.
-fn insert(tree: &mut Tree, path: &[Ident], lifetimes: usize, types: usize) -> bool {
-    let Some((first, rest)) = path.split_first() else {
-        return false;
-    };
-    let (key, name) = (first.to_string(), first.clone());
-    if rest.is_empty() {
-        match tree.entry(key).or_insert(Fallback::Type {
-            name,
-            lifetimes,
-            types,
-        }) {
-            Fallback::Type {
-                lifetimes: most_lifetimes,
-                types: most_types,
-                ..
-            } => {
-                *most_lifetimes = lifetimes.max(*most_lifetimes);
-                *most_types = types.max(*most_types);
-                true
-            }
-            Fallback::Module { .. } => false,
-        }
-    } else {
-        match tree.entry(key).or_insert(Fallback::Module {
-            name,
-            items: Tree::new(),
-        }) {
-            Fallback::Type { .. } => false,
-            Fallback::Module { items, .. } => insert(items, rest, lifetimes, types),
-        }
-    }
 }
 
 #[cfg(test)]
