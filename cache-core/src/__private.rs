@@ -17,7 +17,7 @@ pub use crate::{
     name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
-    value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, something, value_type},
+    value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
     cache::{CacheInner, Interrupted, Keep, PutKey, Target},
@@ -29,8 +29,8 @@ use crate::{
 /// a user who forbids it would be told.
 pub mod questions {
     pub use crate::value::{
-        FormOfAny, FormOfSerde, NoneOfAny, NoneOfOption, OutcomeOfPlain, OutcomeOfResult, ShareAny,
-        ShareClone, SomethingOfAny, SomethingOfUnit,
+        FormOfAny, FormOfSerde, FormOfUnit, NoneOfAny, NoneOfOption, OutcomeOfPlain,
+        OutcomeOfResult, ShareAny, ShareClone,
     };
 }
 
@@ -57,10 +57,9 @@ macro_rules! __returns {
         use $crate::__private::questions::*;
         let outcome = (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
-        $crate::__private::something((&&value).cache_something());
         $crate::__private::Returns::<$returned, _>::new(
             outcome,
-            (&&value).$form(),
+            (&&&value).$form(),
             (&&value).cache_is_none(),
             (&&error).$share(),
         )
@@ -94,8 +93,8 @@ macro_rules! __value_type {
         let value = (&&$crate::__private::Probe::<$returned>::NEW)
             .cache_outcome()
             .value_probe();
-        let serializable = (&&value).$form().is_some();
-        $crate::__private::value_type(value, serializable)
+        let form = (&&value).$form();
+        $crate::__private::value_type(value, form)
     }};
 }
 

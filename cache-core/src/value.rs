@@ -149,6 +149,35 @@ impl<R> OutcomeOfPlain for Probe<R> {
     }
 }
 
+/// What was found out about how a value is kept.
+#[diagnostic::on_unimplemented(
+    message = "there is no value here to keep",
+    label = "return a value, or remove the attribute",
+    note = "`cache_invalidate` and `cache_invalidate_all` go with functions that only do something"
+)]
+pub trait Form<V> {
+    fn into_form(self) -> Option<ValueForm<V>>;
+}
+
+impl<V> Form<V> for Option<ValueForm<V>> {
+    fn into_form(self) -> Option<ValueForm<V>> {
+        self
+    }
+}
+
+/// The form of `()`, by whatever name: it is none.
+pub struct NothingToKeep;
+
+pub trait FormOfUnit {
+    fn cache_form(&self) -> NothingToKeep;
+}
+
+impl FormOfUnit for &&Probe<()> {
+    fn cache_form(&self) -> NothingToKeep {
+        NothingToKeep
+    }
+}
+
 pub trait FormOfSerde<V> {
     fn cache_form(&self) -> Option<ValueForm<V>>;
 }
@@ -233,48 +262,9 @@ impl<R> ShareAny<R> for NoErrorProbe<R> {
     }
 }
 
-/// There is a value.
-pub struct Something;
-
-/// The value is `()`.
-pub struct Nothing;
-
-pub trait SomethingOfUnit {
-    fn cache_something(&self) -> Nothing;
-}
-
-impl SomethingOfUnit for &Probe<()> {
-    fn cache_something(&self) -> Nothing {
-        Nothing
-    }
-}
-
-pub trait SomethingOfAny {
-    fn cache_something(&self) -> Something;
-}
-
-impl<V> SomethingOfAny for Probe<V> {
-    fn cache_something(&self) -> Something {
-        Something
-    }
-}
-
-/// A value that is worth keeping.
-#[diagnostic::on_unimplemented(
-    message = "this function returns nothing that could be cached",
-    label = "the value is `()`",
-    note = "return what is to be cached, or use `cache_invalidate` if the function changes data"
-)]
-pub trait Kept {}
-
-impl Kept for Something {}
-
-/// Refuses a function without a value, whatever its return type is called.
-pub fn something<S: Kept>(_: S) {}
-
 /// The type behind a probe, unless part of it could not be named where this was called.
-pub fn value_type<V: 'static>(_probe: Probe<V>, serializable: bool) -> Option<ValueType> {
-    Some(ValueType::of::<V>(serializable)).filter(ValueType::is_named)
+pub fn value_type<V: 'static>(_probe: Probe<V>, form: Option<ValueForm<V>>) -> Option<ValueType> {
+    Some(ValueType::of::<V>(form.is_some())).filter(ValueType::is_named)
 }
 
 /// How an error gets from the function that failed to those who waited for it.
@@ -325,16 +315,16 @@ pub struct Returns<R, O: Outcome<Returned = R>> {
 impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     pub fn new(
         _outcome: O,
-        form: Option<ValueForm<O::Value>>,
+        form: impl Form<O::Value>,
         is_none: fn(&O::Value) -> bool,
         share: Option<ShareError<R>>,
     ) -> Self {
-        Self::with(ValueTraits::new(form, is_none), share)
+        Self::with(ValueTraits::new(form.into_form(), is_none), share)
     }
 
     /// For values that are only looked at.
-    pub fn unstored(outcome: O) -> Self {
-        Self::new(outcome, None, |_| false, None)
+    pub fn unstored(_outcome: O) -> Self {
+        Self::with(ValueTraits::new(None, |_| false), None)
     }
 
     pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {

@@ -1,19 +1,17 @@
 //! The grammar of the options: `name = value` pairs between the parentheses of an attribute.
 
-use std::time::Duration;
-
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::{
-    Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token,
+    Attribute, Expr, LitStr, Meta, Path, Token,
     ext::IdentExt,
     parse::{ParseStream, Parser},
 };
 
-use crate::{
-    fallback::Errors,
-    literal::{check_name, nearest, parse_duration},
-};
+pub(crate) use self::values::{CacheRef, Time, When, ungrouped};
+use self::values::{cache, krate, time, when};
+use crate::{fallback::Errors, literal::nearest};
+
+mod values;
 
 /// Which of the attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,39 +91,6 @@ pub(crate) struct Args {
     pub(crate) lock_timeout: Option<Time>,
     pub(crate) manager: Option<Expr>,
     pub(crate) krate: Option<Path>,
-}
-
-/// What `cache = …` names.
-pub(crate) enum CacheRef {
-    Name(LitStr),
-    Const(Path),
-}
-
-impl CacheRef {
-    /// Whether both are the same cache as far as tokens can tell.
-    pub(crate) fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Name(a), Self::Name(b)) => a.value() == b.value(),
-            (Self::Const(a), Self::Const(b)) => {
-                a.to_token_stream().to_string() == b.to_token_stream().to_string()
-            }
-            _ => false,
-        }
-    }
-}
-
-/// A duration, read here or computed by the function.
-pub(crate) enum Time {
-    Literal(Duration),
-    Expr(Expr),
-}
-
-/// When an invalidation runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
-    Success,
-    Always,
-    Before,
 }
 
 impl Args {
@@ -288,170 +253,5 @@ impl Args {
     }
 }
 
-/// Through the invisible parentheses around what a `macro_rules!` variable stands for.
-fn ungroup(mut value: Expr) -> Expr {
-    while let Expr::Group(group) = value {
-        value = *group.expr;
-    }
-    value
-}
-
-fn cache(value: Expr, errors: &mut Errors) -> Option<CacheRef> {
-    match ungroup(value) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(name),
-            ..
-        }) => {
-            if let Err(message) = check_name(&name.value()) {
-                errors.at(&name, message);
-            }
-            Some(CacheRef::Name(name))
-        }
-        Expr::Path(path) if path.qself.is_none() => {
-            if path
-                .path
-                .segments
-                .first()
-                .is_some_and(|first| first.ident == "Self")
-            {
-                errors.at(
-                    &path,
-                    "`Self` cannot be named here: write the type's own name",
-                );
-            }
-            Some(CacheRef::Const(path.path))
-        }
-        other => {
-            errors.at(
-                other,
-                "write the cache's name as a string, or the path of a `const` of type `CacheName`",
-            );
-            None
-        }
-    }
-}
-
-fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
-    match ungroup(value) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => match parse_duration(&text.value()) {
-            Ok(duration) => Some(Time::Literal(duration)),
-            Err(message) => {
-                errors.at(text, message);
-                None
-            }
-        },
-        Expr::Lit(literal) => {
-            let written = literal.to_token_stream();
-            errors.at(
-                literal,
-                format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`"),
-            );
-            None
-        }
-        expr => Some(Time::Expr(expr)),
-    }
-}
-
-fn when(value: Expr, errors: &mut Errors) -> Option<(When, Expr)> {
-    let value = ungroup(value);
-    let text = match &value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => text.value(),
-        _ => String::new(),
-    };
-    let when = match text.as_str() {
-        "success" => When::Success,
-        "always" => When::Always,
-        "before" => When::Before,
-        _ => {
-            errors.at(
-                &value,
-                "write `when = \"success\"`, `when = \"always\"` or `when = \"before\"`",
-            );
-            return None;
-        }
-    };
-    Some((when, value))
-}
-
-fn krate(value: Expr, errors: &mut Errors) -> Option<Path> {
-    match ungroup(value) {
-        Expr::Path(path) if path.qself.is_none() => Some(path.path),
-        other => {
-            errors.at(other, "write the path at which `cache_core` is found, as in `crate = my_facade::cache_core`");
-            None
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(kind: Kind, options: &str) -> (Args, Vec<String>) {
-        let mut errors = Errors::default();
-        let args = Args::running(kind, options.parse().unwrap(), &mut errors);
-        (args, errors.messages())
-    }
-
-    #[test]
-    fn every_option_is_read() {
-        let (args, errors) = parse(
-            Kind::Result,
-            "cache = \"c\", key = (a, b), key_with = |v: &V| (v.a, v.b), ttl = \"30s\", ttl_with = ttl_of, condition = a < b, \
-             store_if = |v| v.a > 1 && f(v, 2), invalidate_if = Option::is_some, when = \"before\", lock_timeout = TWO, \
-             manager = self.caches(), crate = a::b,",
-        );
-        assert_eq!(errors, [""; 0]);
-        assert_eq!(args.given.len(), OPTIONS.len());
-        assert!(
-            args.cache
-                .is_some_and(|cache| matches!(cache, CacheRef::Name(name) if name.value() == "c"))
-        );
-        assert!(
-            matches!(args.key_with, Some(Expr::Closure(_)))
-                && matches!(args.key, Some(Expr::Tuple(_)))
-        );
-        assert!(matches!(args.ttl, Some(Time::Literal(ttl)) if ttl == Duration::from_secs(30)));
-        assert!(matches!(args.lock_timeout, Some(Time::Expr(_))));
-        assert!(matches!(args.when, Some((When::Before, _))));
-        assert!(args.krate.is_some_and(|path| path.segments.len() == 2));
-    }
-
-    #[test]
-    fn one_mistake_does_not_hide_the_next() {
-        let (args, errors) = parse(
-            Kind::Put,
-            "ttl, cache = CACHE, +, keey = 1, cache = \"d\", when = sometimes, key = 2",
-        );
-        assert_eq!(errors.len(), 5, "{errors:?}");
-        for (error, part) in errors.iter().zip([
-            "write `ttl = …`",
-            "name of an option",
-            "did you mean `key`",
-            "given twice",
-            "\"always\"",
-        ]) {
-            assert!(error.contains(part), "{error}");
-        }
-        assert!(matches!(args.cache, Some(CacheRef::Const(_))) && args.key.is_some());
-    }
-
-    #[test]
-    fn caches_are_the_same_if_they_are_written_the_same() {
-        let cache = |text: &str| {
-            parse(Kind::Result, &format!("cache = {text}"))
-                .0
-                .cache
-                .unwrap()
-        };
-        assert!(cache("\"a\"").same(&cache("r\"a\"")));
-        assert!(cache("a::B").same(&cache("a :: B")));
-        assert!(!cache("\"a\"").same(&cache("\"b\"")) && !cache("\"A\"").same(&cache("A")));
-    }
-}
+mod tests;

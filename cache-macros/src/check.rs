@@ -1,20 +1,24 @@
 //! Every rule that takes more than one option to break; all mistakes are found in one go.
 
-use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, Type};
+use syn::{Expr, ReturnType, Type};
 
 use crate::{
-    args::{Args, Kind, OPTIONS, When},
+    args::{Args, Kind, OPTIONS, When, ungrouped},
     fallback::Errors,
     function::{Body, Function, Param, key_params},
     manifest,
-    spelling::{borrows, find, first_type, is_future, is_result, last_segment, opaque},
+    names::{bound_names, names},
+    spelling::{
+        borrows, boxed_output, find, first_type, is_future, is_result, last_segment, opaque,
+    },
 };
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
         options(layer, errors);
+        over_the_value(params, layer, errors);
     }
     if layers.iter().all(|layer| layer.krate.is_none())
         && let Some(complaint) = manifest::complaint()
@@ -28,14 +32,6 @@ pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], erro
     asynchronous(function, layers[0].kind, errors);
     if let Some(store) = store(layers) {
         returned_value(function, store.kind, errors);
-    }
-    if layers.iter().any(Args::has_implicit_key) {
-        for cfg in key_params(params).filter_map(|param| param.cfg.as_ref()) {
-            errors.at(
-                cfg,
-                "a parameter that is not always there cannot be in the key: mark others with `#[cache_key]`, or write `key = …`",
-            );
-        }
     }
     names_before_patterns(params, layers, errors);
 }
@@ -105,13 +101,42 @@ fn options(layer: &Args, errors: &mut Errors) {
             "`key` and `key_with` both say what the key is: keep one",
         );
     }
-    if let Some(Expr::Closure(closure)) = &layer.key_with
-        && closure.inputs.len() != 1
-    {
-        errors.at(
-            closure,
-            "`key_with` is given the value and nothing else: write `|value| …`",
-        );
+}
+
+/// The options that are given the value.
+fn over_the_value(params: &[Param], layer: &Args, errors: &mut Errors) {
+    for (option, expr) in [
+        ("key_with", &layer.key_with),
+        ("ttl_with", &layer.ttl_with),
+        ("store_if", &layer.store_if),
+        ("invalidate_if", &layer.invalidate_if),
+    ] {
+        let Some(expr) = expr else { continue };
+        let is_function = match ungrouped(expr) {
+            Expr::Closure(closure) if closure.inputs.len() != 1 => {
+                errors.at(
+                    closure,
+                    format!("`{option}` is given the value and nothing else: write `|value| …`"),
+                );
+                continue;
+            }
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_none_or(|name| params.iter().all(|param| param.name() != Some(name))),
+            Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Tuple(_) | Expr::Array(_) => {
+                false
+            }
+            _ => true,
+        };
+        if !is_function {
+            errors.at(
+                expr,
+                format!(
+                    "`{option}` is a function of the value: write `|value| …`, or the path of one"
+                ),
+            );
+        }
     }
 }
 
@@ -176,9 +201,15 @@ fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors) {
         {
             return;
         }
+        let boxed = match &function.sig.output {
+            ReturnType::Type(_, ty) if boxed_output(ty).is_some() => {
+                ", or end its body in `Box::pin(async move { … })`"
+            }
+            _ => "",
+        };
         errors.at(
             function.sig.fn_token,
-            format!("`{attribute}` needs an async function: write `async fn {name}`"),
+            format!("`{attribute}` needs an async function: write `async fn {name}`{boxed}"),
         );
     }
 }
@@ -239,10 +270,7 @@ fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors)
         .iter()
         .map(|param| param.pat.to_token_stream())
         .collect();
-    let mut bound = names(patterns);
-    bound.retain(|name| {
-        name != "mut" && name != "ref" && !name.to_string().starts_with(char::is_uppercase)
-    });
+    let bound = bound_names(patterns);
     for layer in layers.iter().filter(|layer| layer.has_implicit_key()) {
         for (option, expr) in [("condition", &layer.condition), ("manager", &layer.manager)] {
             for name in names(expr.to_token_stream())
@@ -256,19 +284,4 @@ fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors)
             }
         }
     }
-}
-
-/// The identifiers in `tokens` that can be local names: not fields, methods or paths.
-fn names(tokens: TokenStream) -> Vec<Ident> {
-    let mut names = Vec::new();
-    let mut after_dot = false;
-    for tree in tokens {
-        match &tree {
-            TokenTree::Ident(ident) if !after_dot => names.push(ident.clone()),
-            TokenTree::Group(group) => names.extend(self::names(group.stream())),
-            _ => {}
-        }
-        after_dot = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.' && punct.spacing() == Spacing::Alone);
-    }
-    names
 }

@@ -1,19 +1,26 @@
 //! The code that the attributes of one function become: layers around the body, each a call of one function of
 //! `cache_core::__private`.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Expr, Pat, Path, ReturnType, Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
+use syn::{Pat, Path, ReturnType, Type, spanned::Spanned, visit_mut::VisitMut};
 
+pub(crate) use self::span::{hygienic, located};
+use self::{infer::Infer, span::respan};
 use crate::{
-    args::{Args, CacheRef, Kind, Time, When},
-    check::{patterns_in_key, store, when},
+    args::{Args, Kind},
+    check::{patterns_in_key, store},
     function::{Body, Form, Function, Param},
+    names::names_before_dots,
     spelling::{borrows, borrows_static, error_or_all, find, is_result, opaque},
 };
 
+mod call;
+mod infer;
 mod key;
 mod site;
+mod span;
+mod value;
 
 /// What the layers of one function share.
 struct Expansion<'a> {
@@ -73,6 +80,14 @@ pub(crate) fn expand(
         function.rename_input(param.index, &name);
     }
 
+    let mut changing = TokenStream::new();
+    if let Form::Async { .. } = form {
+        for pat in function.take_mut() {
+            let (span, name) = (hygienic(pat.span()), &pat.ident);
+            changing.extend(quote_spanned!(span=> let #pat = #name;));
+        }
+    }
+
     let krate = layers.iter().find_map(|layer| layer.krate.as_ref());
     let span = match &function.sig.output {
         ReturnType::Type(_, ty) => hygienic(ty.span()),
@@ -91,10 +106,33 @@ pub(crate) fn expand(
         span,
     };
     let block = match form {
-        Form::Async { block } => expansion.statements(block, &unpack),
-        Form::Boxed { pin, block } => {
-            let statements = expansion.statements(block, &unpack);
-            quote_spanned!(span=> #pin(async move { #statements }))
+        Form::Async { block } => {
+            let block = quote_spanned!(span=> #changing #block);
+            let (plans, run) = expansion.statements(&block, &unpack);
+            quote_spanned!(span=> #plans #run)
+        }
+        Form::Boxed {
+            before,
+            pin,
+            brace,
+            block,
+        } => {
+            let (plans, run) = expansion.statements(block, &unpack);
+            // Braces of the user's own, by which other attributes take the names within for theirs.
+            let braced = |statements: TokenStream| {
+                let mut block = TokenStream::new();
+                brace.surround(&mut block, |tokens| tokens.extend(statements));
+                block
+            };
+            if before.is_empty() {
+                let block = braced(quote_spanned!(span=> #plans #run));
+                quote_spanned!(span=> #pin(async move #block))
+            } else {
+                // They run when the function is called, may take the arguments with them and may be there so that the
+                // future borrows nothing: the key has to be made before.
+                let block = braced(run);
+                quote_spanned!(span=> #plans { #before #pin(async move #block) })
+            }
         }
     };
     let mut function = function;
@@ -115,37 +153,9 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
     args.to_string() == "__collected"
 }
 
-/// Hygienic for local names, and shown to the user at `place`.
-pub(crate) fn hygienic(place: Span) -> Span {
-    Span::mixed_site().located_at(place)
-}
-
-/// The user's tokens in a place of ours: what lints have to say about them they say where the user wrote them.
-pub(crate) fn located(tokens: TokenStream) -> TokenStream {
-    respan(tokens, &hygienic)
-}
-
-fn respan(tokens: TokenStream, span: &impl Fn(Span) -> Span) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|mut tree| {
-            match &mut tree {
-                TokenTree::Group(group) => {
-                    let mut inner = Group::new(group.delimiter(), respan(group.stream(), span));
-                    inner.set_span(span(group.span()));
-                    *group = inner;
-                }
-                // Its meaning is in its span.
-                TokenTree::Ident(ident) if ident == "$crate" => {}
-                other => other.set_span(span(other.span())),
-            }
-            tree
-        })
-        .collect()
-}
-
 impl Expansion<'_> {
-    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> TokenStream {
+    /// What is done with the arguments, and what is done then.
+    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
         let Self { private, span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
@@ -179,7 +189,8 @@ impl Expansion<'_> {
             .split_first()
             .map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
         let inner = inner.iter().rev();
-        quote_spanned! {*span=>
+        let whole = self.whole(block);
+        let plans = quote_spanned! {*span=>
             #used
             #(#sites)*
             let returns = #returns;
@@ -187,7 +198,10 @@ impl Expansion<'_> {
             #unpack
             #(#from_names)*
             #(#options)*
+        };
+        let run = quote_spanned! {*span=>
             let body = move || async move {
+                #whole
                 // Never taken: it states the type, so that a body of another type is blamed for it.
                 if let ::core::option::Option::Some(returned) = ::core::option::Option::None::<#output> {
                     return returned;
@@ -196,7 +210,20 @@ impl Expansion<'_> {
             };
             #(let body = move || #private::#inner;)*
             #private::#outermost.await
-        }
+        };
+        (plans, run)
+    }
+
+    /// Has a `self` whose fields the body changes be captured as a whole, as an `async fn` does: of a field by itself, lints
+    /// would say that nobody reads it.
+    fn whole(&self, block: &TokenStream) -> Option<TokenStream> {
+        let receiver = self.function.sig.receiver()?;
+        let this = &receiver.self_token;
+        let changed = receiver.mutability.is_some()
+            && names_before_dots(block.clone())
+                .iter()
+                .any(|name| name == "self");
+        changed.then(|| quote_spanned!(self.span=> let _ = &#this;))
     }
 
     /// How the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
@@ -247,111 +274,7 @@ impl Expansion<'_> {
         located(ty.to_token_stream())
     }
 
-    /// `let options_0 = …;`
-    fn options(&self, i: usize, layer: &Args) -> Option<TokenStream> {
-        let Self { private, span, .. } = self;
-        let options = self.local("options", i);
-        let (ttl, lock_timeout) = (
-            self.time(layer.ttl.as_ref()),
-            self.time(layer.lock_timeout.as_ref()),
-        );
-        layer.kind.stores().then(|| {
-            quote_spanned! {*span=>
-                let #options = #private::LoadOptions { ttl: #ttl, lock_timeout: #lock_timeout };
-            }
-        })
-    }
-
-    fn time(&self, time: Option<&Time>) -> TokenStream {
-        let span = self.span;
-        match time {
-            None => quote_spanned!(span=> ::core::option::Option::None),
-            Some(Time::Literal(duration)) => {
-                let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-                quote_spanned! {span=>
-                    ::core::option::Option::Some(::core::time::Duration::new(#seconds, #nanoseconds))
-                }
-            }
-            Some(Time::Expr(expr)) => quote_spanned!(span=> ::core::option::Option::Some(#expr)),
-        }
-    }
-
-    /// The call that makes up the layer, without the path of `__private`.
-    fn call(&self, i: usize, layer: &Args) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let (plan, options) = (self.local("plan", i), self.local("options", i));
-        let or = |expr: &Option<Expr>, default: &str| match expr {
-            Some(expr) => expr.to_token_stream(),
-            None => {
-                let default = Ident::new(default, *span);
-                quote_spanned!(*span=> #private::#default)
-            }
-        };
-        let (key_parts, key_with) = self.key_with(layer);
-        match layer.kind {
-            Kind::Result | Kind::Put => {
-                let returns = self.named_returns(layer);
-                let (store_if, ttl_with) = (
-                    or(&layer.store_if, "always"),
-                    or(&layer.ttl_with, "unlimited"),
-                );
-                if layer.kind == Kind::Result {
-                    quote_spanned!(*span=> load(#plan, #returns, #options, #store_if, #ttl_with, body))
-                } else {
-                    quote_spanned! {*span=>
-                        put(#plan, #returns, #options, #store_if, #ttl_with, #key_parts, #key_with, body)
-                    }
-                }
-            }
-            Kind::Invalidate | Kind::InvalidateAll => {
-                let invalidate_if = or(&layer.invalidate_if, "always");
-                let when = match when(layer, self.layers) {
-                    When::Success => "Success",
-                    When::Before => "Before",
-                    When::Always => {
-                        return quote_spanned! {*span=>
-                            invalidate_always(#plan, returns, #invalidate_if, #key_parts, #key_with, body)
-                        };
-                    }
-                };
-                let when = Ident::new(when, *span);
-                quote_spanned! {*span=>
-                    invalidate(#plan, returns, #private::When::#when, #invalidate_if, #key_parts, #key_with, body)
-                }
-            }
-        }
-    }
-
-    /// With `cache = PATH` the compiler compares the type of the value.
-    fn named_returns(&self, layer: &Args) -> TokenStream {
-        match &layer.cache {
-            Some(CacheRef::Const(path)) => {
-                let (span, private, _) = self.at(path.span());
-                let path = located(path.to_token_stream());
-                quote_spanned!(span=> #private::Returns::names(returns, &#path))
-            }
-            _ => quote_spanned!(self.span=> returns),
-        }
-    }
-
     fn local(&self, name: &str, i: usize) -> Ident {
         format_ident!("{name}_{i}", span = self.span)
-    }
-}
-
-/// Puts `_` where the type cannot be named.
-struct Infer;
-
-impl VisitMut for Infer {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
-        if let Type::ImplTrait(_) | Type::Never(_) = ty {
-            let underscore_token = syn::Token![_](ty.span());
-            *ty = Type::Infer(TypeInfer {
-                attrs: Vec::new(),
-                underscore_token,
-            });
-        } else {
-            syn::visit_mut::visit_type_mut(self, ty);
-        }
     }
 }

@@ -2,11 +2,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Attribute;
 
 use crate::{
     args::Args,
     expand::keep_used,
-    function::{Body, Function},
+    function::{Body, Function, versions::cfgs},
 };
 
 /// The mistakes of one function, collected so that they are reported together.
@@ -44,17 +45,23 @@ impl Errors {
             .collect()
     }
 
-    fn into_compile_errors(self) -> TokenStream {
-        self.0
-            .map(syn::Error::into_compile_error)
-            .unwrap_or_default()
+    fn into_compile_errors(self, cfgs: &[Attribute]) -> TokenStream {
+        let errors = self.0.into_iter().flatten();
+        errors
+            .flat_map(|error| {
+                let error = error.into_compile_error();
+                quote!(#(#cfgs)* #error)
+            })
+            .collect()
     }
 }
 
 // Input:  #[cache_result(cache = "product", tll = "30s")] #[inline] async fn product(#[cache_key] id: u64) -> Ret { body }
 // Output: ::core::compile_error! { "…" } #[inline] async fn product(id: u64) -> Ret { body }
 pub(crate) fn function(errors: Errors, mut function: Function, layers: &[Args]) -> TokenStream {
-    let errors = errors.into_compile_errors();
+    // A mistake in a version of the function that is not compiled is none.
+    let cfgs = cfgs(&function);
+    let errors = errors.into_compile_errors(&cfgs);
     if let Body::Block { statements, .. } = &mut function.body {
         let used = keep_used(layers);
         *statements = quote!(#used #statements);
@@ -64,6 +71,6 @@ pub(crate) fn function(errors: Errors, mut function: Function, layers: &[Args]) 
 
 /// For what is not a function at all.
 pub(crate) fn item(errors: Errors, item: &TokenStream) -> TokenStream {
-    let errors = errors.into_compile_errors();
+    let errors = errors.into_compile_errors(&[]);
     quote!(#errors #item)
 }

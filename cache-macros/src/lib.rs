@@ -26,7 +26,7 @@ use proc_macro2::{Span, TokenStream as TokenStream2};
 use crate::{
     args::{Args, Kind},
     fallback::Errors,
-    function::Function,
+    function::{Function, versions::versions},
 };
 
 mod args;
@@ -36,6 +36,7 @@ mod fallback;
 mod function;
 mod literal;
 mod manifest;
+mod names;
 mod spelling;
 mod types;
 
@@ -256,12 +257,20 @@ fn attribute(kind: Kind, args: TokenStream2, item: TokenStream2) -> TokenStream2
     if expand::is_kept(&args) {
         return TokenStream2::new();
     }
-    let mut errors = Errors::default();
-    let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
+    let Ok(function) = syn::parse2::<Function>(item.clone()) else {
+        let mut errors = Errors::default();
         let message = format!("`{}` goes on an async function", kind.name());
         errors.at_span(Span::call_site(), message);
         return fallback::item(errors, &item);
     };
+    versions(function)
+        .into_iter()
+        .map(|version| expanded(kind, args.clone(), version))
+        .collect()
+}
+
+fn expanded(kind: Kind, args: TokenStream2, mut function: Function) -> TokenStream2 {
+    let mut errors = Errors::default();
     let mut layers = vec![Args::running(kind, args, &mut errors)];
     layers.extend(function.take_attributes(&mut errors));
     let params = function.take_params(&mut errors);

@@ -21,17 +21,18 @@ pub(crate) fn complaint() -> Option<&'static str> {
     (!named).then_some(MISSING)
 }
 
-/// Whether `cache-core` stands anywhere but where a dependency of another name is said to be that package.
+/// Whether `cache-core` stands anywhere but in a value, where it is the package of a dependency by another name, or part of a
+/// path.
 fn names_cache_core(manifest: &str) -> bool {
     let mut before = "";
     manifest.split(['"', '\'']).any(|piece| {
-        let is_package = before
-            .trim_end()
-            .strip_suffix('=')
-            .is_some_and(|key| key.trim_end().ends_with("package"));
+        let key = before.trim_end().strip_suffix('=').map(str::trim_end);
         before = piece;
-        let renamed = is_package && (piece == "cache-core" || piece == "cache_core");
-        !renamed && (piece.contains("cache-core") || piece.contains("cache_core"))
+        match key {
+            Some(key) if key.ends_with("name") => matches!(piece, "cache-core" | "cache_core"),
+            Some(_) => false,
+            None => piece.contains("cache-core") || piece.contains("cache_core"),
+        }
     })
 }
 
@@ -61,6 +62,7 @@ mod tests {
             "[dependencies]\nfacade = \"1\"",
             "[dependencies]\ncaching = { package = \"cache-core\", version = \"1\" }",
             "[dependencies]\ncaching = { version = \"1\", package='cache-core' }",
+            "[dependencies]\ncaching = { package = \"cache-core\", path = \"../cache-core\" }",
             "",
         ] {
             assert!(!names_cache_core(manifest), "{manifest}");

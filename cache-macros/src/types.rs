@@ -8,16 +8,17 @@
 //! A type that could not be named even so, or whose fall-back might break a bound, is left unknown: it is compared at the
 //! first call instead.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::{
     Expr, GenericArgument, GenericParam, Lifetime, Path, PathArguments, PathSegment, Signature,
     Type, TypePath,
 };
 
+use self::fallback::{Fallback, Tree, insert};
 use crate::{expand::located, spelling::find};
+
+mod fallback;
 
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",
@@ -36,21 +37,6 @@ pub(crate) struct Naming {
     generics: Vec<Ident>,
     fallbacks: Tree,
     span: Span,
-}
-
-type Tree = BTreeMap<String, Fallback>;
-
-#[derive(Clone)]
-enum Fallback {
-    Type {
-        name: Ident,
-        lifetimes: usize,
-        types: usize,
-    },
-    Module {
-        name: Ident,
-        items: Tree,
-    },
 }
 
 /// A path that may not be found, with the number of arguments of its last segment.
@@ -269,37 +255,6 @@ impl Naming {
     }
 }
 
-impl Fallback {
-    fn declare(&self, span: Span) -> TokenStream {
-        match self {
-            Self::Type {
-                name,
-                lifetimes,
-                types,
-            } => {
-                let lifetimes: Vec<_> = (0..*lifetimes)
-                    .map(|i| Lifetime::new(&format!("'a{i}"), span))
-                    .collect();
-                let types: Vec<_> = (0..*types)
-                    .map(|i| format_ident!("A{i}", span = span))
-                    .collect();
-                let name = located(name.to_token_stream());
-                quote_spanned! {span=>
-                    pub struct #name<#(#lifetimes,)* #(#types: ?::core::marker::Sized = (),)*>(
-                        #(::core::marker::PhantomData<&#lifetimes ()>,)*
-                        #(::core::marker::PhantomData<#types>,)*
-                    );
-                }
-            }
-            Self::Module { name, items } => {
-                let items = items.values().map(|item| item.declare(span));
-                let name = located(name.to_token_stream());
-                quote_spanned!(span=> pub mod #name { #(#items)* })
-            }
-        }
-    }
-}
-
 /// By convention a generic parameter, of types or of constants: `T`, `N`, `ROWS`, or what belongs to one.
 fn may_be_generic(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
@@ -312,152 +267,5 @@ fn may_be_generic(ty: &Type) -> bool {
     })
 }
 
-/// Whether `path` could be declared beside what is there: a name is a type or a module, not both.
-fn insert(tree: &mut Tree, path: &[Ident], lifetimes: usize, types: usize) -> bool {
-    let Some((first, rest)) = path.split_first() else {
-        return false;
-    };
-    let (key, name) = (first.to_string(), first.clone());
-    if rest.is_empty() {
-        match tree.entry(key).or_insert(Fallback::Type {
-            name,
-            lifetimes,
-            types,
-        }) {
-            Fallback::Type {
-                lifetimes: most_lifetimes,
-                types: most_types,
-                ..
-            } => {
-                *most_lifetimes = lifetimes.max(*most_lifetimes);
-                *most_types = types.max(*most_types);
-                true
-            }
-            Fallback::Module { .. } => false,
-        }
-    } else {
-        match tree.entry(key).or_insert(Fallback::Module {
-            name,
-            items: Tree::new(),
-        }) {
-            Fallback::Type { .. } => false,
-            Fallback::Module { items, .. } => insert(items, rest, lifetimes, types),
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn naming(signature: &str) -> Naming {
-        Naming::new(&syn::parse_str(signature).unwrap(), Span::call_site())
-    }
-
-    fn compact(tokens: impl ToString) -> String {
-        tokens.to_string().replace(' ', "")
-    }
-
-    fn name(ty: &str) -> Option<String> {
-        let ty = syn::parse_str(ty).unwrap();
-        naming("fn f<Own, const SIZE: usize>()")
-            .name(&ty)
-            .map(compact)
-    }
-
-    #[test]
-    fn types_are_named_from_one_module_further_in() {
-        for (ty, expected) in [
-            ("u64", "u64"),
-            ("Vec<Option<Product>>", "Vec<Option<Product>>"),
-            ("self::Product", "super::Product"),
-            ("super::shop::Product", "super::super::shop::Product"),
-            ("crate::Product", "crate::Product"),
-            ("::shop::Product", "::shop::Product"),
-            (
-                "std::sync::Arc<[self::P; 3]>",
-                "std::sync::Arc<[super::P;3]>",
-            ),
-            (
-                "Result<Cow<'a, str>, Error>",
-                "Result<Cow<'static,str>,Error>",
-            ),
-            ("(u8, &'a mut [u8])", "(u8,&'staticmut[u8])"),
-            ("Vec<T>", "Vec<T>"),
-        ] {
-            assert_eq!(name(ty).as_deref(), Some(expected), "{ty}");
-        }
-    }
-
-    #[test]
-    fn what_may_not_mean_the_same_there_is_left_unknown() {
-        for ty in [
-            "Own",
-            "Vec<Own>",
-            "Own::Row",
-            "Self",
-            "Vec<Self::Row>",
-            "[u8; SIZE]",
-            "Grid<3>",
-            "Grid<N>",
-            "Page<Vec<T>>",
-            "<R as Repository>::Row",
-            "Vec<impl Clone>",
-            "Box<dyn Named>",
-            "fn(u8) -> u8",
-            "made!()",
-            "_",
-        ] {
-            assert_eq!(name(ty), None, "{ty}");
-        }
-    }
-
-    #[test]
-    fn references_do_not_tell_keys_apart() {
-        let ty = syn::parse_str("&'a &mut str").unwrap();
-        assert_eq!(
-            naming("fn f()").name_key(&ty).map(compact).as_deref(),
-            Some("str")
-        );
-    }
-
-    #[test]
-    fn every_name_that_may_not_be_found_has_a_fallback() {
-        let mut naming = naming("fn f()");
-        for ty in [
-            "Page<u8>",
-            "Page<u8, Row>",
-            "shop::Id<'a>",
-            "shop::inner::Id",
-            "std::time::Duration",
-            "crate::X",
-        ] {
-            naming.name(&syn::parse_str(ty).unwrap()).unwrap();
-        }
-        let module = compact(naming.module(None, &TokenStream::new()));
-        for fallback in [
-            "pubstructPage<A0:?::core::marker::Sized=(),A1:?::core::marker::Sized=(),>",
-            "pubstructRow<>",
-            "pubmodshop{pubstructId<'a0,>(::core::marker::PhantomData<&'a0()>,);pubmodinner{pubstructId<>();}}",
-        ] {
-            assert!(module.contains(fallback), "{fallback} in {module}");
-        }
-        assert!(
-            !module.contains("structDuration") && !module.contains("structX"),
-            "{module}"
-        );
-    }
-
-    #[test]
-    fn a_name_that_is_both_a_type_and_a_module_is_left_unknown() {
-        let mut naming = naming("fn f()");
-        assert!(naming.name(&syn::parse_str("shop::Id").unwrap()).is_some());
-        assert!(
-            naming
-                .name(&syn::parse_str("(Other, shop)").unwrap())
-                .is_none()
-        );
-        let module = compact(naming.module(None, &TokenStream::new()));
-        assert!(!module.contains("Other"), "{module}");
-    }
-}
+mod tests;

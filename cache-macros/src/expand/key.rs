@@ -64,7 +64,7 @@ impl Expansion<'_> {
     }
 
     /// What an expression adds to the key: a tuple is several parts.
-    fn parts(&self, expr: &Expr) -> Vec<TokenStream> {
+    pub(super) fn parts(&self, expr: &Expr) -> Vec<TokenStream> {
         match expr {
             Expr::Tuple(tuple) => tuple.elems.iter().map(|elem| self.part(elem)).collect(),
             other => vec![self.part(other)],
@@ -78,7 +78,9 @@ impl Expansion<'_> {
     }
 
     fn param_part(&self, param: &Param) -> TokenStream {
-        let (span, private, writer) = self.at(param.pat.span());
+        // The name alone, where `mut` comes before it.
+        let place = param.name().map_or(param.pat.span(), Ident::span);
+        let (span, private, writer) = self.at(place);
         let method = Ident::new(
             if param.mark == Some(Mark::Hash) {
                 "hashed"
@@ -100,44 +102,6 @@ impl Expansion<'_> {
         quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name #place)?;)
     }
 
-    // Input:  key_with = |v: &V| (v.tenant(), v.id)
-    // Output: 2, |value: &_, writer: &mut KeyWriter<'_>| {
-    //             let v: &V = value;
-    //             KeyWriter::part(writer, &(v.tenant()))?;
-    //             KeyWriter::part(writer, &(v.id))?;
-    //             Ok(())
-    //         }
-    // A closure of the user's own could not return what it borrows from the value.
-    pub(super) fn key_with(&self, layer: &Args) -> (usize, TokenStream) {
-        let Self { private, span, .. } = self;
-        let writer = self.writer();
-        let (parts, bind, capture) = match &layer.key_with {
-            None => return (0, quote_spanned!(*span=> #private::no_key)),
-            Some(Expr::Closure(closure)) => {
-                let pattern = closure.inputs.first();
-                (
-                    self.parts(&closure.body),
-                    quote_spanned!(*span=> let #pattern = value;),
-                    closure.capture,
-                )
-            }
-            Some(path) => {
-                let (span, private, writer) = self.at(path.span());
-                let part =
-                    quote_spanned!(span=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
-                (vec![part], TokenStream::new(), None)
-            }
-        };
-        let closure = quote_spanned! {*span=>
-            #capture |value: &_, #writer: &mut #private::KeyWriter<'_>| {
-                #bind
-                #(#parts)*
-                ::core::result::Result::Ok(())
-            }
-        };
-        (parts.len(), closure)
-    }
-
     /// For a call that is to be shown as a whole at `place`: the span, the path of `__private`, the writer of the key.
     pub(super) fn at(&self, place: Span) -> (Span, TokenStream, Ident) {
         let span = hygienic(place);
@@ -145,7 +109,7 @@ impl Expansion<'_> {
         (span, private, Ident::new("writer", span))
     }
 
-    fn writer(&self) -> Ident {
+    pub(super) fn writer(&self) -> Ident {
         Ident::new("writer", self.span)
     }
 }

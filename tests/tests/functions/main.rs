@@ -2,5 +2,8 @@
 
 mod bodies_and_futures;
 mod borrowing;
+mod forms;
 mod generics;
+mod hostile;
 mod methods;
+mod sizes;

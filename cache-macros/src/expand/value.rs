@@ -1,0 +1,90 @@
+//! Options that look at the value: closures of ours around those of the user.
+//!
+//! A closure of ours always is one that is asked for, so where the user's is of another type, that is said once, and of its own
+//! tokens. Nor could a closure of the user's own return a key that borrows from the value.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::{Expr, ExprClosure, Pat, spanned::Spanned};
+
+use super::{Expansion, hygienic};
+use crate::args::{Args, ungrouped};
+
+impl Expansion<'_> {
+    // Input:  |v: &V| v.len() > 3
+    // Output: |value: &_| -> bool { let v: &V = value; v.len() > 3 }
+    pub(super) fn over_the_value(&self, expr: &Expr, ty: &TokenStream) -> TokenStream {
+        let span = self.span;
+        match ungrouped(expr) {
+            Expr::Closure(closure) => {
+                let (capture, body) = (closure.capture, &closure.body);
+                let (param, bind) = self.param_of(closure);
+                quote_spanned!(span=> #capture |#param: &_| -> #ty { #bind #body })
+            }
+            path @ Expr::Path(_) => {
+                let place = hygienic(path.span());
+                let (value, call) = (self.value(), quote_spanned!(place=> (#path)(value)));
+                quote_spanned!(span=> |#value: &_| -> #ty { #call })
+            }
+            other => other.to_token_stream(),
+        }
+    }
+
+    // Input:  key_with = |v: &V| (v.tenant(), v.id)
+    // Output: 2, |value: &_, writer: &mut KeyWriter<'_>| {
+    //             let v: &V = value;
+    //             KeyWriter::part(writer, &(v.tenant()))?;
+    //             KeyWriter::part(writer, &(v.id))?;
+    //             Ok(())
+    //         }
+    pub(super) fn key_with(&self, layer: &Args) -> (usize, TokenStream) {
+        let Self { private, span, .. } = self;
+        let writer = self.writer();
+        let (parts, param, bind, capture) = match layer.key_with.as_ref().map(ungrouped) {
+            None => return (0, quote_spanned!(*span=> #private::no_key)),
+            Some(Expr::Closure(closure)) => {
+                let (param, bind) = self.param_of(closure);
+                (self.parts(&closure.body), param, bind, closure.capture)
+            }
+            Some(path) => {
+                let (place, private, writer) = self.at(path.span());
+                let part =
+                    quote_spanned!(place=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
+                let param = self.value().into_token_stream();
+                (vec![part], param, TokenStream::new(), None)
+            }
+        };
+        let closure = quote_spanned! {*span=>
+            #capture |#param: &_, #writer: &mut #private::KeyWriter<'_>| {
+                #bind
+                #(#parts)*
+                ::core::result::Result::Ok(())
+            }
+        };
+        (parts.len(), closure)
+    }
+
+    /// The parameter of a closure of ours in place of the user's, and the statement that makes it the user's where a type is
+    /// written.
+    fn param_of(&self, closure: &ExprClosure) -> (TokenStream, TokenStream) {
+        match closure.inputs.first() {
+            Some(pattern @ Pat::Type(typed)) => {
+                let span = hygienic(pattern.span());
+                let value = Ident::new("value", span);
+                let unused = matches!(&*typed.pat, Pat::Ident(pat) if pat.ident.to_string().starts_with('_'));
+                let bind = if unused {
+                    // By way of a call, since lints call it useless otherwise.
+                    quote_spanned!(self.span=> let #pattern = ::core::convert::identity(#value);)
+                } else {
+                    quote_spanned!(self.span=> let #pattern = #value;)
+                };
+                (self.value().into_token_stream(), bind)
+            }
+            pattern => (pattern.to_token_stream(), TokenStream::new()),
+        }
+    }
+
+    fn value(&self) -> Ident {
+        Ident::new("value", self.span)
+    }
+}

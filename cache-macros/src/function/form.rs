@@ -1,0 +1,136 @@
+//! How a function is asynchronous.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::{
+    Path, ReturnType, Token, Type, braced,
+    parse::{ParseStream, Parser},
+    spanned::Spanned,
+    token::Brace,
+};
+
+use super::{Body, Function};
+use crate::{expand::hygienic, spelling::boxed_output};
+
+/// How the function is asynchronous.
+pub(crate) enum Form {
+    /// `async fn f() -> R { statements }`
+    Async { block: TokenStream },
+    /// `fn f() -> Pin<Box<dyn Future<Output = R>>> { before Box::pin(async move { … }) }`, written by hand, or by
+    /// `#[async_trait]`, which rewrites an async method before the attributes on it run.
+    Boxed {
+        before: TokenStream,
+        pin: TokenStream,
+        brace: Brace,
+        block: TokenStream,
+    },
+}
+
+impl Function {
+    /// How the function is asynchronous, if it is and has a body.
+    pub(crate) fn form(&self) -> Option<Form> {
+        let Body::Block {
+            brace, statements, ..
+        } = &self.body
+        else {
+            return None;
+        };
+        if self.sig.asyncness.is_some() {
+            let block = inner_block(*brace, statements);
+            return Some(Form::Async { block });
+        }
+        if !matches!(&self.sig.output, ReturnType::Type(_, ty) if is_path(ty)) {
+            return None;
+        }
+        let (before, pin, call) = split_tail(statements)?;
+        Path::parse_mod_style.parse2(pin.clone()).ok()?;
+        let (brace, block) = async_block.parse2(call.stream()).ok()?;
+        Some(Form::Boxed {
+            before,
+            pin,
+            brace,
+            block,
+        })
+    }
+
+    /// The type that awaiting the function gives; `None` if it is not spelt, that is, `()`.
+    pub(super) fn find_output(&self) -> Option<Type> {
+        let ReturnType::Type(_, ty) = &self.sig.output else {
+            return None;
+        };
+        if self.sig.asyncness.is_some() {
+            return Some((**ty).clone());
+        }
+        if let Some(output) = boxed_output(ty) {
+            return Some(output.clone());
+        }
+        if self.form().is_some() {
+            // An alias, `BoxFuture<'_, R>` perhaps. What it stands for only the compiler knows.
+            let span = hygienic(ty.span());
+            return Some(Type::Verbatim(
+                quote_spanned!(span=> <#ty as ::core::future::Future>::Output),
+            ));
+        }
+        Some((**ty).clone())
+    }
+}
+
+fn is_path(ty: &Type) -> bool {
+    match ty {
+        Type::Path(_) => true,
+        Type::Group(group) => is_path(&group.elem),
+        _ => false,
+    }
+}
+
+/// `statements`, `Box::pin` and `(…)`, of statements that end in that call.
+fn split_tail(statements: &TokenStream) -> Option<(TokenStream, TokenStream, Group)> {
+    let is = |tree: &TokenTree, c| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == c);
+    let mut trees: Vec<TokenTree> = statements.clone().into_iter().collect();
+    let returned = trees.pop_if(|last| is(last, ';')).is_some();
+    let TokenTree::Group(call) = trees.pop()? else {
+        return None;
+    };
+    let mut start = trees.len();
+    loop {
+        if start > 0 && matches!(&trees[start - 1], TokenTree::Ident(ident) if ident != "return") {
+            start -= 1;
+        }
+        if start < 2 || !is(&trees[start - 1], ':') || !is(&trees[start - 2], ':') {
+            break;
+        }
+        start -= 2;
+    }
+    let pin = trees.split_off(start);
+    let is_pin = matches!(pin.last(), Some(TokenTree::Ident(ident)) if ident == "pin");
+    if returned {
+        trees.pop_if(|last| matches!(last, TokenTree::Ident(ident) if ident == "return"))?;
+    }
+    // What comes before has to be whole statements.
+    let whole = trees.last().is_none_or(|last| {
+        is(last, ';')
+            || matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+    });
+    (is_pin && whole && call.delimiter() == Delimiter::Parenthesis)
+        .then(|| (trees.into_iter().collect(), pin.into_iter().collect(), call))
+}
+
+/// The braces of `async move { … }` and the block within.
+fn async_block(input: ParseStream<'_>) -> syn::Result<(Brace, TokenStream)> {
+    input.parse::<Token![async]>()?;
+    input.parse::<Option<Token![move]>>()?;
+    let content;
+    let brace = braced!(content in input);
+    let statements: TokenStream = content.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    Ok((brace, inner_block(brace, &statements)))
+}
+
+/// The body as a block in a block of ours. Its braces pass for ours, so that no lint calls those of a short body superfluous.
+fn inner_block(brace: Brace, statements: &TokenStream) -> TokenStream {
+    let mut block = TokenStream::new();
+    Brace(hygienic(brace.span.join())).surround(&mut block, |tokens| {
+        tokens.extend(quote!(#statements));
+    });
+    block
+}
