@@ -71,6 +71,18 @@ impl MapBackend {
     }
 
     /// The names under which something is stored, in order, expired or not.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// assert_eq!(backend.keys(), ["cache:price:42"]);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         let mut keys: Vec<_> = self.state().entries.keys().cloned().collect();
@@ -79,6 +91,19 @@ impl MapBackend {
     }
 
     /// Puts bytes under a name, as a foreign program might.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// backend.plant("cache:price:42", "not an entry");
+    /// assert_eq!(price.get(&42).await, None);
+    /// assert_eq!(price.stats().decode_failures, 1);
+    /// # Ok(()) }
+    /// ```
     pub fn plant(&self, storage_key: &str, bytes: impl Into<Bytes>) {
         let planted = Stored {
             bytes: bytes.into(),
@@ -89,6 +114,19 @@ impl MapBackend {
     }
 
     /// Forgets everything, tokens too, as a server does that restarts without its data.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// backend.lose();
+    /// assert_eq!(price.get(&42).await, None);
+    /// # Ok(()) }
+    /// ```
     pub fn lose(&self) {
         *self.state() = State::default();
     }
