@@ -73,12 +73,29 @@ impl Token {
     pub const LEN: usize = 8;
 
     /// A token from its bytes, for example as they were read from the store.
+    ///
+    /// ```
+    /// use cache_core::backend::Token;
+    ///
+    /// /// What a store gave back; `None` if it is no token.
+    /// fn token(bytes: &[u8]) -> Option<Token> {
+    ///     Some(Token::from_bytes(bytes.try_into().ok()?))
+    /// }
+    /// assert!(token(&[7; Token::LEN]).is_some());
+    /// assert!(token(b"too long for one").is_none());
+    /// ```
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
     }
 
     /// A fresh random token.
+    ///
+    /// ```
+    /// use cache_core::backend::Token;
+    ///
+    /// assert_ne!(Token::random(), Token::random());
+    /// ```
     #[must_use]
     pub fn random() -> Self {
         Self(crate::random::u64().to_le_bytes())
@@ -303,7 +320,7 @@ pub enum FenceScope {
 /// A store outside this process.
 ///
 /// Every method may be called at any time by any number of tasks. A dropped future may leave the step done or not
-/// done, never half done; only [`invalidate_if`](Self::invalidate_if) is many steps, and may end between two of them. An error
+/// done, never half done; only [`invalidate_if`](Self::invalidate_if) may be many steps and end between two of them. An error
 /// of a look-up is a miss to the cache, and none reaches those who call annotated functions; who uses a
 /// [`Cache`](crate::Cache) by hand gets those of stores and invalidations as [`CacheError::Backend`](crate::CacheError::Backend).
 ///

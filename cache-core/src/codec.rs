@@ -74,9 +74,23 @@ const MAX_DEPTH: u8 = 120;
 pub trait Codec: Send + Sync + 'static {
     /// The name of the form in which values are written, for people and in stored entries: an entry that was written
     /// under another name is not read. Change it when the bytes change.
+    ///
+    /// ```
+    /// use cache_core::{Codec, Postcard};
+    ///
+    /// assert_eq!(Postcard.name(), "postcard");
+    /// ```
     fn name(&self) -> &'static str;
 
     /// The bytes of a value.
+    ///
+    /// ```
+    /// use cache_core::{Codec, Json};
+    ///
+    /// assert_eq!(Json.encode(&[1, 2])?, b"[1,2]");
+    /// assert!(Json.encode(&Some(None::<u8>)).is_err()); // it would come back as `None`
+    /// # Ok::<(), cache_core::CodecError>(())
+    /// ```
     ///
     /// # Errors
     /// The value cannot be written such that it is read back as it was.

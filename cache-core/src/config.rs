@@ -159,13 +159,21 @@ impl CacheConfig {
 
     /// Entries live until they are invalidated or there is no room. An attribute's `ttl` does not count then;
     /// [`none_ttl`](Self::none_ttl) does.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    ///
+    /// let caches = CacheManager::builder().cache("countries", CacheConfig::memory().no_ttl()).build()?;
+    /// assert_eq!(caches.cache::<u32>("countries")?.config().ttl, None);
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn no_ttl(mut self) -> Self {
         self.ttl = Some(Ttl::Unlimited);
         self
     }
 
     /// An entry also goes when nobody has asked for it for that long. In memory only: set for a cache on a backend, it is an
-    /// error of [`build`](crate::CacheManagerBuilder::build).
+    /// error of [`build`](crate::CacheManagerBuilder::build); set in the defaults, it leaves such caches alone.
     ///
     /// ```
     /// use cache_core::{CacheConfig, CacheManager, testing::TestClock};
@@ -233,6 +241,13 @@ impl CacheConfig {
 
     /// The most entries kept in memory, 10 000 unless set. What is asked for least goes, or is not taken in. None at all is an error of
     /// [`build`](crate::CacheManagerBuilder::build): that is [`disabled`](Self::disabled).
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    ///
+    /// assert!(CacheManager::builder().defaults(CacheConfig::memory().max_capacity(500)).build().is_ok());
+    /// assert!(CacheManager::builder().defaults(CacheConfig::memory().max_capacity(0)).build().is_err());
+    /// ```
     pub fn max_capacity(mut self, entries: u64) -> Self {
         self.max_capacity = Some(entries);
         self
@@ -245,8 +260,8 @@ impl CacheConfig {
         self
     }
 
-    /// How long a caller waits for somebody else's load before it runs the function itself, 5 seconds unless set. Time passes
-    /// for it on Tokio only.
+    /// How long a caller waits for somebody else's load before it runs the function itself, 5 seconds unless set. Outside
+    /// of Tokio it waits without limit.
     ///
     /// ```
     /// use cache_core::{CacheConfig, CacheManager};
@@ -285,8 +300,8 @@ impl CacheConfig {
     /// What stands before the key in a backend, `cache:{cache-name}` unless set; `{cache-name}` stands for the
     /// name of the cache.
     ///
-    /// An error of [`build`](crate::CacheManagerBuilder::build) if it is empty, begins with `cs:`, holds a control character, or
-    /// if two caches have the same on a backend.
+    /// An error of [`build`](crate::CacheManagerBuilder::build) if it is empty, is `cs` or begins with `cs:`, holds a control
+    /// character, or if two caches have the same on a backend.
     ///
     /// ```
     /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};

@@ -313,6 +313,16 @@ pub struct KeySecret([u8; 32]);
 
 impl KeySecret {
     /// A secret from any bytes: a random file, an environment variable. It is no better than they are.
+    ///
+    /// ```
+    /// use cache_core::{Hashed, key::{KeySecret, KeyText}};
+    ///
+    /// // The same bytes are the same secret, in every process.
+    /// let text = |secret: &str| KeyText::of(&Hashed("a session token"), Some(&KeySecret::new(secret)));
+    /// assert_eq!(text("one")?, text("one")?);
+    /// assert_ne!(text("one")?, text("another")?);
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
     #[must_use]
     pub fn new(bytes: impl AsRef<[u8]>) -> Self {
         Self(blake3::derive_key(

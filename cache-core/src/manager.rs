@@ -64,6 +64,14 @@ struct Inner {
 
 impl CacheManager {
     /// Begins to describe a manager.
+    ///
+    /// ```
+    /// use cache_core::CacheManager;
+    ///
+    /// let caches = CacheManager::builder().build()?; // everything in memory, for 5 minutes
+    /// assert!(caches.names().is_empty());
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn builder() -> CacheManagerBuilder {
         CacheManagerBuilder::default()
     }
@@ -601,6 +609,11 @@ pub struct Health {
 
 impl Health {
     /// Whether all backends answer. Without backends they do.
+    ///
+    /// ```
+    /// let (caches, _clock) = cache_core::testing::manager();
+    /// assert!(caches.health().is_up());
+    /// ```
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.caches

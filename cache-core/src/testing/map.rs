@@ -65,6 +65,20 @@ impl MapBackend {
     }
 
     /// The clock by which entries expire.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// backend.clock().advance(Duration::from_secs(301));
+    /// assert_eq!(price.get(&42).await, None);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn clock(&self) -> &TestClock {
         &self.clock
