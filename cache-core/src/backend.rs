@@ -429,14 +429,56 @@ pub enum FenceScope {
 #[async_trait]
 pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// Reads an entry and the tokens in force, in one atomic step; tokens that do not exist yet are created.
+    ///
+    /// ```
+    /// # use cache_core::{backend::{CacheBackend, CacheId}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// let first = backend.load(entry).await?;
+    /// assert_eq!(first.bytes, None);
+    /// assert_eq!(backend.load(entry).await?.fence, first.fence); // created once, then kept
+    /// # Ok(()) }
+    /// ```
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError>;
 
     /// Writes the entry if both tokens are still those of `new.fence`, in one atomic step. `Ok(false)`: they are not, nothing
     /// was changed.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// assert!(backend.store(entry, new(fence)).await?);
+    /// assert!(backend.store(entry, new(fence)).await?); // the tokens are still in force
+    ///
+    /// backend.invalidate(entry).await?;
+    /// assert!(!backend.store(entry, new(fence)).await?);
+    /// # Ok(()) }
+    /// ```
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError>;
 
     /// As [`store`](Self::store), for a value that supersedes what is being computed elsewhere: the stamp is replaced in
     /// any case, and an entry that may not be written is removed.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// assert!(backend.put(entry, new(fence)).await?);
+    /// assert!(!backend.store(entry, new(fence)).await?); // it was computed before the put
+    /// assert!(backend.load(entry).await?.bytes.is_some());
+    ///
+    /// assert!(!backend.put(entry, new(fence)).await?); // nobody knows which of two is newer: none stays
+    /// assert_eq!(backend.load(entry).await?.bytes, None);
+    /// # Ok(()) }
+    /// ```
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError>;
 
     /// The tokens to hold for a [`put`](Self::put) whose key is known only afterwards: its `stamp` is one that every
@@ -444,6 +486,16 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     ///
     /// `None`, which is what it gives unless overridden: there is no such stamp; such a put removes the entry, and the next
     /// reader stores it.
+    ///
+    /// ```
+    /// # use cache_core::{backend::{CacheBackend, CacheId}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// let fence = backend.load_cache_fence(&cache).await?.expect("this backend has such a stamp");
+    /// backend.invalidate(cache.entry("57")).await?;
+    /// assert_ne!(backend.load_cache_fence(&cache).await?, Some(fence));
+    /// # Ok(()) }
+    /// ```
     async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
         let _ = cache;
         Ok(None)
@@ -451,10 +503,37 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
 
     /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one. One that is left behind by
     /// [`invalidate_all`](Self::invalidate_all) may count as there.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// backend.store(entry, new(fence)).await?;
+    /// assert!(backend.invalidate(entry).await?);
+    /// assert!(!backend.invalidate(entry).await?); // there is none, but a new stamp again
+    /// # Ok(()) }
+    /// ```
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError>;
 
     /// Replaces the epoch of the cache: no entry of it counts any more, at the same cost for ten entries and ten
     /// million. What is left behind may be removed later, in the background.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// backend.store(entry, new(fence)).await?;
+    /// backend.invalidate_all(&cache).await?;
+    /// // Bytes that are left over do no harm: the cache sees that they belong to another epoch.
+    /// assert_ne!(backend.load(entry).await?.fence.unwrap().epoch, fence.epoch);
+    /// # Ok(()) }
+    /// ```
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError>;
 
     /// Invalidates every entry whose key text the predicate accepts, and says how many there were: those that have expired
@@ -462,6 +541,21 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     ///
     /// Entries that are being computed are not in the store yet: to reach them too, the stamps of *all* entries of the cache
     /// are replaced first.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// for key in ["42", "43", "57"] {
+    ///     let fence = backend.load(cache.entry(key)).await?.fence.unwrap();
+    ///     backend.store(cache.entry(key), new(fence)).await?;
+    /// }
+    /// let computing = backend.load(cache.entry("44")).await?.fence.unwrap();
+    /// assert_eq!(backend.invalidate_if(&cache, &|key| key.starts_with('4')).await?, 2);
+    /// assert!(!backend.store(cache.entry("44"), new(computing)).await?);
+    /// # Ok(()) }
+    /// ```
     async fn invalidate_if(
         &self,
         cache: &CacheId,
