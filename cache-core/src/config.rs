@@ -186,7 +186,7 @@ impl CacheConfig {
     /// let sessions = caches.cache("sessions")?;
     /// sessions.insert(&7, "Ada".to_owned()).await?;
     /// for _ in 0..3 {
-    ///     clock.advance(Duration::from_secs(59));
+    ///     clock.advance(Duration::from_secs(40));
     ///     assert!(sessions.get(&7).await.is_some());
     /// }
     /// clock.advance(Duration::from_secs(60));

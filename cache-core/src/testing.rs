@@ -56,9 +56,9 @@ use crate::{
 ///     .build()?;
 /// let price = caches.cache("price")?;
 /// price.insert(&42, 2990).await?;
-/// backend.clock().advance(Duration::from_secs(59));
+/// backend.clock().advance(Duration::from_secs(30));
 /// assert_eq!(price.get(&42).await, Some(2990));
-/// backend.clock().advance(Duration::from_secs(1));
+/// backend.clock().advance(Duration::from_secs(30));
 /// assert_eq!(price.get(&42).await, None);
 /// # let _ = TestClock::new();
 /// # Ok(()) }

@@ -122,7 +122,8 @@ impl FaultyBackend {
         self.set(operations, Fault::Fail);
     }
 
-    /// These operations do not return until something else is told, and take effect only then.
+    /// These operations do not return until something else is told, and take effect only then. Where the cache has given one up
+    /// meanwhile (its future was dropped), it takes no effect at all.
     ///
     /// ```
     /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};

@@ -1,4 +1,4 @@
-//! The smallest backend that keeps the contract.
+//! A backend that keeps all of the contract, the optional part too, in a map.
 
 use std::{
     collections::HashMap,
