@@ -40,6 +40,9 @@ mod names;
 mod spelling;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 /// Returns what is stored for the arguments; else runs the function and stores what it returns.
 ///
 /// `Ok` of a `Result` and plain values are stored, `None` included; `Err` is returned and never stored. Callers that arrive

@@ -4,5 +4,6 @@ mod bodies_and_futures;
 mod forms;
 mod generics;
 mod hostile;
+mod matrix;
 mod methods;
 mod sizes;
