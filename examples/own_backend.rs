@@ -54,8 +54,13 @@ impl State {
     }
 
     fn live(&self, key: &str) -> Option<&Entry> {
-        let live = |entry: &&Entry| entry.expires.is_none_or(|at| Instant::now() < at);
-        self.entries.get(key).filter(live)
+        self.entries.get(key).filter(|entry| entry.is_live())
+    }
+}
+
+impl Entry {
+    fn is_live(&self) -> bool {
+        self.expires.is_none_or(|at| Instant::now() < at)
     }
 }
 
@@ -122,10 +127,13 @@ impl CacheBackend for OwnBackend {
         let mut state = self.state();
         let prefix = format!("{}:", cache.prefix());
         state.stamps.retain(|key, _| !key.starts_with(&prefix));
-        let before = state.entries.len();
-        let chosen = |key: &String| key.strip_prefix(&prefix).is_some_and(predicate);
-        state.entries.retain(|key, _| !chosen(key));
-        Ok((before - state.entries.len()) as u64)
+        let mut ended = 0;
+        state.entries.retain(|key, entry| {
+            let ends = key.strip_prefix(&prefix).is_some_and(predicate);
+            ended += u64::from(ends && entry.is_live());
+            !ends
+        });
+        Ok(ended)
     }
 }
 

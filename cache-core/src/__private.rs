@@ -35,18 +35,33 @@ pub mod questions {
 }
 
 /// Finds out about a return type what its name does not say.
+///
+/// `unserialized` and `unshared` leave a question out: whether the value has serde's traits, whether the error can be given to
+/// those who wait. The compiler answers with lifetimes erased, which would be wrong for a type that borrows.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __returns {
-    ($returned:ty) => {{
+    ($returned:ty) => {
+        $crate::__returns!(@ $returned, cache_form, cache_share)
+    };
+    ($returned:ty, unserialized) => {
+        $crate::__returns!(@ $returned, cache_no_form, cache_share)
+    };
+    ($returned:ty, unshared) => {
+        $crate::__returns!(@ $returned, cache_form, cache_no_share)
+    };
+    ($returned:ty, unserialized, unshared) => {
+        $crate::__returns!(@ $returned, cache_no_form, cache_no_share)
+    };
+    (@ $returned:ty, $form:ident, $share:ident) => {{
         use $crate::__private::questions::*;
         let outcome = (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
         $crate::__private::Returns::<$returned, _>::new(
             outcome,
-            (&&&value).cache_form(),
+            (&&&value).$form(),
             (&&value).cache_is_none(),
-            (&&error).cache_share(),
+            (&&error).$share(),
         )
     }};
 }
@@ -67,12 +82,18 @@ macro_rules! __outcome {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __value_type {
-    ($returned:ty) => {{
+    ($returned:ty) => {
+        $crate::__value_type!(@ $returned, cache_form)
+    };
+    ($returned:ty, unserialized) => {
+        $crate::__value_type!(@ $returned, cache_no_form)
+    };
+    (@ $returned:ty, $form:ident) => {{
         use $crate::__private::questions::*;
         let value = (&&$crate::__private::Probe::<$returned>::NEW)
             .cache_outcome()
             .value_probe();
-        let form = (&&value).cache_form();
+        let form = (&&value).$form();
         $crate::__private::value_type(value, form)
     }};
 }

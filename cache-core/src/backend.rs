@@ -14,6 +14,29 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::entry::{EPOCH_AT, TRAILER_LEN};
+
+/// Where an entry carries the epoch it was stored under: it begins this many bytes before the end of the entry and is
+/// [`Token::LEN`] bytes long.
+///
+/// It is all that a backend may look at in the bytes it keeps, and only to tidy up: what was stored under an epoch that
+/// has been replaced is of no use to anybody.
+///
+/// # Examples
+///
+/// ```
+/// use cache_core::backend::{EPOCH_BEFORE_END, Token};
+///
+/// /// The epoch in the bytes of an entry; `None` if there are too few for one.
+/// fn epoch(entry: &[u8]) -> Option<Token> {
+///     let begin = entry.len().checked_sub(EPOCH_BEFORE_END)?;
+///     entry[begin..].first_chunk::<{ Token::LEN }>().copied().map(Token::from_bytes)
+/// }
+/// assert_eq!(epoch(b"no entry"), None);
+/// assert_eq!(epoch(&[7; 100]), Some(Token::from_bytes([7; 8])));
+/// ```
+pub const EPOCH_BEFORE_END: usize = TRAILER_LEN - EPOCH_AT;
+
 /// A random 64-bit value that is replaced, never counted up, so that a lost token can never come back as an old one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token([u8; 8]);
@@ -191,14 +214,16 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one.
+    /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one. One that is left behind by
+    /// [`invalidate_all`](Self::invalidate_all) may count as there.
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError>;
 
     /// Replaces the epoch of the cache: no entry of it counts any more, at the same cost for ten entries and ten
     /// million. What is left behind may be removed later, in the background.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError>;
 
-    /// Invalidates every entry whose key text the predicate accepts, and says how many there were.
+    /// Invalidates every entry whose key text the predicate accepts, and says how many there were: those that have expired
+    /// are not counted, those that [`invalidate_all`](Self::invalidate_all) has left behind may be.
     ///
     /// Entries that are being computed are not in the store yet: to reach them too, the stamps of *all* entries of the cache
     /// are replaced first.

@@ -16,6 +16,7 @@
 
 mod invalidate;
 mod put;
+mod recovery;
 mod remote;
 
 use std::{
@@ -38,9 +39,10 @@ use crate::{
     complaint::Complaints,
     config::{EffectiveConfig, MAX_TTL, Store},
     error::CacheError,
-    flight::{Ended, Entered, Flights, Lead, Waited},
+    flight::{Ended, Entered, Flights, Lead, Tokens, Waited},
     key::{KeyError, KeySecret, KeyText, KeyWriter},
     memory::{Held, Memory},
+    owed::Owed,
     random,
     stats::{CacheStats, Counters},
     value::{Outcome, Returns, ValueTraits, ValueType},
@@ -62,6 +64,7 @@ pub(crate) struct CacheInner {
     /// Of the value type; found out once.
     fingerprint: OnceLock<u64>,
     complaints: Complaints,
+    owed: Owed,
 }
 
 /// What all caches of a manager share.
@@ -99,6 +102,7 @@ impl CacheInner {
             value_type: config.value_type.map_or_else(OnceLock::new, OnceLock::from),
             fingerprint: OnceLock::new(),
             complaints: Complaints::default(),
+            owed: Owed::default(),
             clock: shared.clock,
             background: shared.background,
             secret: shared.secret,
@@ -115,8 +119,14 @@ impl CacheInner {
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
+        let entries = self.memory.as_ref().map_or(0, Memory::len);
         self.counters
-            .snapshot(self.memory.as_ref().map_or(0, Memory::len))
+            .snapshot(entries, self.pending_invalidations())
+    }
+
+    /// How many invalidations the backend has not acknowledged.
+    pub(crate) fn pending_invalidations(&self) -> u64 {
+        self.owed.len() as u64
     }
 
     /// The text of a key given by hand, or why it has none.
@@ -198,8 +208,9 @@ impl CacheInner {
 
     /// Answers from the cache, or runs `body` and stores what it gives. Without a `place` it only runs the body.
     ///
-    /// No `async fn`, for that would keep its arguments twice. The future of every annotated function has this one in it,
-    /// so what is long is boxed, the body with it: a function that calls annotated functions does not grow by them.
+    /// The future of every annotated function has this one in it, so what is long is boxed, the body with it: a function
+    /// that calls annotated functions does not grow by them.
+    #[allow(clippy::manual_async_fn)] // that would keep its arguments twice
     pub(crate) fn load<R, O, B, F, S, T>(
         place: Option<(Arc<Self>, KeyText)>,
         returns: Returns<R, O>,
@@ -248,19 +259,19 @@ impl CacheInner {
         T: Fn(&O::Value) -> Duration,
     {
         let mut presence = self.flights.attend(key.as_str());
-        let fence = match self.read(&key, returns.value.form).await {
+        let tokens = match self.read(&key, returns.value.form).await {
             Read::Hit(value) => {
                 self.counters.backend_hits.one();
                 return O::success(value);
             }
-            Read::Miss(fence) => fence,
+            Read::Miss(tokens) => tokens,
         };
         let lock_timeout = self.lock_timeout(options.lock_timeout);
         // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
         let mut waiting_since = None;
         loop {
             let held =
-                match presence.enter(fence, |held| self.counts(held), || self.in_memory(&key)) {
+                match presence.enter(tokens, |held| self.counts(held), || self.in_memory(&key)) {
                     Entered::Found(held) => {
                         if waiting_since.is_none() {
                             self.counters.memory_hits.one();
@@ -349,14 +360,20 @@ impl CacheInner {
             return O::success(value);
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
-            // Without tokens nothing may be stored; why there are none was counted when they were read.
+            // Without tokens nothing may be stored; why there are none was counted when they were read. What cannot be sent
+            // is shared with those who wait, and not kept for those who come.
+            let new = lead
+                .fence()
+                .and_then(|fence| self.seal(key, &value, form, lifetime, fence).ok());
+            let Some(new) = new else {
+                lead.share(&held);
+                return O::success(value);
+            };
             let landing = lead.land(&held, drop);
-            match landing.fence {
-                Some(fence) if landing.allowed => {
-                    self.store_landed(backend, key, landing, held, form, (lifetime, fence));
-                }
-                Some(_) => self.count_store(false),
-                None => {}
+            if landing.allowed {
+                self.store_landed(backend, key, landing, new);
+            } else {
+                self.count_store(false);
             }
         } else if let Some(memory) = &self.memory {
             let landing = lead.land(&held, |held| memory.insert(key.as_str(), held));
@@ -386,13 +403,13 @@ impl CacheInner {
                     self.counters.backend_hits.one();
                     return Some(value);
                 }
-                Read::Miss(fence @ Some(_)) => {
-                    if let Some(held) = presence.landed(fence, |held| self.counts(held)) {
+                Read::Miss(tokens @ Tokens::Known(_)) => {
+                    if let Some(held) = presence.landed(tokens, |held| self.counts(held)) {
                         self.counters.memory_hits.one();
                         return held.value().cloned();
                     }
                 }
-                Read::Miss(None) => {}
+                Read::Miss(Tokens::Unknown | Tokens::Missing) => {}
             }
         }
         self.counters.misses.one();

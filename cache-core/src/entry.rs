@@ -29,6 +29,9 @@ use crate::{backend::Token, codec::CodecHandle};
 /// The length of the trailer in bytes.
 pub(crate) const TRAILER_LEN: usize = 48;
 
+/// Where in the trailer the epoch begins. Backends look at it too: [`EPOCH_BEFORE_END`](crate::backend::EPOCH_BEFORE_END).
+pub(crate) const EPOCH_AT: usize = 8;
+
 const VERSION: u8 = 1;
 const MAGIC: [u8; 2] = [0xca, 0xc5];
 
@@ -158,7 +161,7 @@ pub(crate) fn open<'a>(entry: &'a [u8], label: &Label) -> Result<Opened<'a>, Unr
     }
     Ok(Opened {
         payload,
-        epoch: Token::from_bytes(bytes_at(trailer, 8)),
+        epoch: Token::from_bytes(bytes_at(trailer, EPOCH_AT)),
         store: number(0),
         expires_at: Some(number(32)).filter(|&at| at != 0),
     })

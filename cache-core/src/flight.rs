@@ -20,7 +20,7 @@
 //! 2. A value carries the epoch in which its flight began, and counts only in that epoch. Clearing a cache is therefore one
 //!    increment, and a late value of the old epoch is dead on arrival.
 //! 3. A caller joins a flight only if both read the same tokens from the backend (in memory there are none, and invariant
-//!    1 does it). A backend is shared with other processes, whose invalidations this table does not see; but they replace a
+//!    1 does it). A slot has a flight for each that was read, so that those who could not read any share one too. A backend is shared with other processes, whose invalidations this table does not see; but they replace a
 //!    token, and a caller reads the tokens after it arrives. Equal tokens mean: no invalidation that was
 //!    acknowledged before this caller arrived came after the flight began.
 //!
@@ -73,11 +73,69 @@ struct Slot {
     present: usize,
     /// Puts that have ended here; see [`Presence::settle_put`].
     puts: u64,
-    flight: Option<Arc<Flight>>,
+    /// One for each state of the backend's tokens that callers have read, and one for those who could not read them.
+    flights: Vec<Arc<Flight>>,
+}
+
+impl Slot {
+    fn flight(&self, tokens: Tokens) -> Option<&Arc<Flight>> {
+        self.flights
+            .iter()
+            .find(|flight| flight.tokens.agree(tokens))
+    }
+
+    fn holds(&self, flight: &Arc<Flight>) -> bool {
+        self.flights.iter().any(|other| Arc::ptr_eq(other, flight))
+    }
+
+    fn remove(&mut self, flight: &Arc<Flight>) {
+        self.flights.retain(|other| !Arc::ptr_eq(other, flight));
+    }
+
+    /// Adds a flight. Gives back the one it replaces and, if its tokens are newer, those that have landed under others.
+    fn add(&mut self, flight: Arc<Flight>) -> Vec<Arc<Flight>> {
+        let newer = flight.tokens.fence().is_some();
+        let (stay, over) = std::mem::take(&mut self.flights)
+            .into_iter()
+            .partition(|other| {
+                let under_way = other.ended.borrow().is_none();
+                !other.tokens.agree(flight.tokens) && (under_way || !newer)
+            });
+        self.flights = stay;
+        self.flights.push(flight);
+        over
+    }
+}
+
+/// What a caller knows of the tokens in force at the backend when it enters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tokens {
+    Known(Fence),
+    /// There is no backend, or it gave no answer: then no other process gets one either, as far as can be known, and callers share
+    /// loads by what this process knows.
+    Unknown,
+    /// The backend answered, but has no tokens: a full server creates none. Invalidations of other processes go on and
+    /// leave no trace, so a load is nobody's but its caller's.
+    Missing,
+}
+
+impl Tokens {
+    /// Whether two callers that know this may share a load.
+    fn agree(self, other: Self) -> bool {
+        self == other && self != Self::Missing
+    }
+
+    /// What a value may be stored with.
+    pub(crate) fn fence(self) -> Option<Fence> {
+        match self {
+            Self::Known(fence) => Some(fence),
+            Self::Unknown | Self::Missing => None,
+        }
+    }
 }
 
 struct Flight {
-    fence: Option<Fence>,
+    tokens: Tokens,
     epoch: u64,
     /// `None` while it is under way.
     ended: watch::Sender<Option<Ended>>,
@@ -204,7 +262,7 @@ impl Flights {
                     id,
                     present: 0,
                     puts: 0,
-                    flight: None,
+                    flights: Vec::new(),
                 },
             );
         }
@@ -250,12 +308,12 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Joins the load of this key, or leads one. `fence` is what this caller has read from the backend; `counts` says whether
+    /// Joins the load of this key, or leads one. `tokens` are what this caller has read from the backend; `counts` says whether
     /// a landed value is still good; `look` looks once more into memory, under the lock, so that a value that came in
     /// between is not loaded again.
     pub(crate) fn enter(
         mut self,
-        fence: Option<Fence>,
+        tokens: Tokens,
         counts: impl Fn(&Held) -> bool,
         look: impl FnOnce() -> Option<Arc<Held>>,
     ) -> Entered {
@@ -267,11 +325,7 @@ impl Presence {
             slot.present += 1;
             (self.slot, self.puts) = (slot.id, slot.puts);
         }
-        let met = slot
-            .flight
-            .as_ref()
-            .filter(|flight| flight.fence == fence)
-            .map(Arc::clone);
+        let met = slot.flight(tokens).map(Arc::clone);
         if let Some(flight) = met {
             let ended = flight.ended.borrow().clone();
             match ended {
@@ -296,7 +350,7 @@ impl Presence {
             return Entered::Found(held);
         }
         let flight = Arc::new(Flight {
-            fence,
+            tokens,
             epoch: flights.epoch(),
             ended: watch::Sender::new(None),
             leaders: Mutex::new(Leaders {
@@ -304,7 +358,7 @@ impl Presence {
                 last_began: Instant::now(),
             }),
         });
-        let replaced = slot.flight.replace(Arc::clone(&flight));
+        let replaced = slot.add(Arc::clone(&flight));
         drop(shard);
         drop(replaced);
         Entered::Lead(Lead {
@@ -316,18 +370,12 @@ impl Presence {
     /// The value of a load that has landed and is not in the backend yet, for a caller that does not load.
     pub(crate) fn landed(
         &self,
-        fence: Option<Fence>,
+        tokens: Tokens,
         counts: impl Fn(&Held) -> bool,
     ) -> Option<Arc<Held>> {
-        self.with_slot(|slot| {
-            let flight = slot
-                .flight
-                .as_ref()
-                .filter(|flight| flight.fence == fence)?;
-            match &*flight.ended.borrow() {
-                Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
-                _ => None,
-            }
+        self.with_slot(|slot| match &*slot.flight(tokens)?.ended.borrow() {
+            Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
+            _ => None,
         })
         .flatten()
     }
@@ -350,7 +398,7 @@ impl Presence {
             && changes.is_none_or(|changes| self.flights.changes() == changes);
         self.flights.changes.fetch_add(1, Ordering::AcqRel);
         slot.puts += 1;
-        let ended = slot.flight.take();
+        let ended = std::mem::take(&mut slot.flights);
         if slot.present == 0 {
             shard.remove(&self.key);
         }
@@ -402,23 +450,25 @@ impl Lead {
         self.flight.epoch
     }
 
+    /// The tokens of the backend that were read before this load began.
+    pub(crate) fn fence(&self) -> Option<Fence> {
+        self.flight.tokens.fence()
+    }
+
     /// Ends the load with a value to be stored: `insert` runs under the lock if this load still has the right to. With a
     /// backend the flight goes on to answer for its key while the returned presence lives.
     pub(crate) fn land(mut self, held: &Arc<Held>, insert: impl FnOnce(Arc<Held>)) -> Landing {
         let presence = self.presence.take().expect("ends once");
-        let stays = self.flight.fence.is_some();
+        let stays = self.flight.tokens.fence().is_some();
         let allowed = presence.with_slot(|slot| {
-            if !slot
-                .flight
-                .as_ref()
-                .is_some_and(|flight| Arc::ptr_eq(flight, &self.flight))
+            if !slot.holds(&self.flight)
                 || self.flight.epoch != presence.flights.epoch()
                 || self.flight.ended.borrow().is_some()
             {
                 return false;
             }
             if !stays {
-                slot.flight = None;
+                slot.remove(&self.flight);
             }
             insert(Arc::clone(held));
             true
@@ -426,7 +476,6 @@ impl Lead {
         self.publish(Ended::Landed(Arc::clone(held)));
         Landing {
             allowed: allowed.unwrap_or(false),
-            fence: self.flight.fence,
             presence,
         }
     }
@@ -460,10 +509,7 @@ impl Lead {
 
     /// Takes the flight out of its slot, so that nobody joins it any more.
     fn leave_slot(&self, presence: &Presence) {
-        presence.with_slot(|slot| {
-            slot.flight
-                .take_if(|flight| Arc::ptr_eq(flight, &self.flight));
-        });
+        presence.with_slot(|slot| slot.remove(&self.flight));
     }
 
     /// The first to end a flight says how it ended.
@@ -488,8 +534,6 @@ impl Drop for Lead {
 pub(crate) struct Landing {
     /// Whether this load still had the right to store.
     pub(crate) allowed: bool,
-    /// The tokens of the backend that were read before it began.
-    pub(crate) fence: Option<Fence>,
     /// Keeps the landed flight answering until it is dropped.
     pub(crate) presence: Presence,
 }

@@ -72,7 +72,7 @@ const MAX_LEN: usize = 512;
 /// assert_eq!(KeyText::of(&(), None)?.as_str(), "default-cache-key");
 /// # Ok::<(), cache_core::KeyError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct KeyText(Buffer);
 
 impl KeyText {

@@ -79,6 +79,7 @@ mod limit;
 mod manager;
 mod memory;
 mod name;
+mod owed;
 mod random;
 mod registry;
 mod site;

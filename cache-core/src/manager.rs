@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
 use crate::{
@@ -24,6 +25,9 @@ use crate::{
     registry::{self, Warning},
     stats::CacheStats,
 };
+
+/// How often it is looked whether what is owed is paid, while a manager shuts down.
+const DRAIN_STEP: Duration = Duration::from_millis(10);
 
 /// The manager of the functions that name none, and who brought it in.
 static GLOBAL: OnceLock<(CacheManager, String)> = OnceLock::new();
@@ -198,17 +202,40 @@ impl CacheManager {
         self.inner.shared.background.settled().await;
     }
 
-    /// Waits until everything under way is done, at most for `limit`, and says what was given up. Outside of a Tokio runtime
-    /// with timers it does not wait.
+    /// Waits until everything under way is done and every invalidation is acknowledged, failed ones too, at most for `limit`;
+    /// and says what was given up. Outside of a Tokio runtime with timers it does not wait.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let (caches, _clock) = cache_core::testing::manager();
+    /// let report = caches.shutdown(std::time::Duration::from_secs(5)).await;
+    /// assert_eq!((report.unfinished, report.pending_invalidations), (0, 0));
+    /// # }
+    /// ```
     pub async fn shutdown(&self, limit: Duration) -> ShutdownReport {
         if has_timer() {
-            let _ = tokio::time::timeout(limit, self.settle()).await;
+            let drained = async {
+                self.settle().await;
+                while self.pending_invalidations() > 0 {
+                    sleep(DRAIN_STEP).await;
+                }
+            };
+            let _ = timeout(limit, drained).await;
         }
         let report = ShutdownReport {
             unfinished: self.inner.shared.background.running(),
+            pending_invalidations: self.pending_invalidations(),
         };
-        info!(unfinished = report.unfinished, "caches are shut down");
+        info!(?report, "caches are shut down");
         report
+    }
+
+    fn pending_invalidations(&self) -> u64 {
+        let caches = self.caches();
+        caches
+            .iter()
+            .map(|cache| cache.pending_invalidations())
+            .sum()
     }
 
     /// The cache `name`, made at its first use.
@@ -374,4 +401,6 @@ impl Health {
 pub struct ShutdownReport {
     /// Stores and invalidations that were still under way.
     pub unfinished: usize,
+    /// Invalidations that no backend has acknowledged. What they were to end may be read by other processes until it expires.
+    pub pending_invalidations: u64,
 }

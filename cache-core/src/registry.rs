@@ -6,16 +6,19 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
+mod key_part;
+
 use std::{
-    any::type_name,
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
 
+pub use self::key_part::KeyPart;
+
 use crate::{
     config::{Configured, EffectiveConfig},
     site::{Attribute, Site},
-    value::{HIDDEN, ValueType},
+    value::ValueType,
 };
 
 /// One attribute on one function.
@@ -35,81 +38,6 @@ inventory::collect!(Registration);
 pub struct Types {
     pub value: Option<ValueType>,
     pub key: Option<Vec<KeyPart>>,
-}
-
-/// The type of one part of a key. Two parts are the same if they write the same texts: references do not matter, nor does
-/// the width of an integer, nor who owns a string.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyPart(Option<String>);
-
-impl KeyPart {
-    pub fn of<T: ?Sized + 'static>() -> Self {
-        let name = type_name::<T>();
-        if name.contains(HIDDEN) {
-            Self::unknown()
-        } else {
-            Self(Some(plain_name(name)))
-        }
-    }
-
-    pub fn hashed() -> Self {
-        Self(Some("a digest".to_owned()))
-    }
-
-    pub fn unknown() -> Self {
-        Self(None)
-    }
-
-    fn fits(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(one), Some(other)) => one == other,
-            _ => true,
-        }
-    }
-}
-
-impl fmt::Display for KeyPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.as_deref().unwrap_or("_"))
-    }
-}
-
-/// A type's name without what does not show in a key text.
-///
-/// Input: `core::option::Option<&alloc::string::String>`. Output: `Option<str>`.
-fn plain_name(name: &str) -> String {
-    let mut plain = String::with_capacity(name.len());
-    let mut word = String::new();
-    for c in name.chars().chain([' ']) {
-        if c.is_alphanumeric() || c == '_' || c == ':' {
-            word.push(c);
-            continue;
-        }
-        let last = word.rsplit("::").next().unwrap_or_default();
-        plain.push_str(match last {
-            "String" => "str",
-            "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64"
-            | "u128" | "usize" => "integer",
-            "f32" | "f64" => "float",
-            // Other types keep their path: two types of one name are two types.
-            "Option" | "Vec" => last,
-            _ => &word,
-        });
-        word.clear();
-        if c != '&' {
-            plain.push(c);
-        }
-    }
-    let mut plain = plain.replace("mut ", "").trim().to_owned();
-    for owner in [
-        "alloc::boxed::Box",
-        "alloc::sync::Arc",
-        "alloc::rc::Rc",
-        "alloc::borrow::Cow",
-    ] {
-        plain = plain.replace(&format!("{owner}<str>"), "str");
-    }
-    plain
 }
 
 /// Something about the caches of a program that is likely a mistake. `Display` is the sentence.
@@ -159,6 +87,7 @@ pub(crate) fn check(configured: &Configured) -> Report {
         check_keys(cache, uses, &mut report);
     }
     check_names(&uses, &named, configured, &mut report);
+    check_invalidated_names(&uses, &named, &mut report);
     report
 }
 
@@ -218,7 +147,7 @@ fn check_keys(cache: &str, uses: &[Use], report: &mut Report) {
         if !stored.iter().any(fits) {
             let readers: Vec<_> = stored.iter().map(|reader| describe(reader)).collect();
             report.warnings.push(Warning(format!(
-                "{} never finds what it is to invalidate: in cache `{cache}` no reader has a key of that shape, only {}; mark the same parts with `#[cache_key]`, in the same order, or write `key = …`",
+                "{} may never find what it is to invalidate: in cache `{cache}` no reader has a key of that shape, only {}; mark the same parts with `#[cache_key]`, in the same order, or write `key = …`",
                 describe(user),
                 readers.join(", ")
             )));
@@ -261,9 +190,29 @@ fn check_names(
     }
 }
 
+/// Caches that are invalidated and that nobody stores in. That may be right, where another program or a handle does; where
+/// another name is near, it is likely a slip.
+fn check_invalidated_names(
+    uses: &BTreeMap<&str, Vec<Use>>,
+    named: &BTreeSet<&str>,
+    report: &mut Report,
+) {
+    for (cache, uses) in uses {
+        if uses.iter().any(|user| user.site.attribute().stores()) {
+            continue;
+        }
+        if let Some(near) = nearest(cache, named.iter().copied().filter(|name| name != cache)) {
+            report.warnings.push(Warning(format!(
+                "{} invalidates cache `{cache}`, in which no function stores; did you mean `{near}`?",
+                uses[0].place
+            )));
+        }
+    }
+}
+
 /// The name that `name` may have been meant to be.
 fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.len() / 3).max(1);
+    let limit = name.len() / 3;
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= limit)

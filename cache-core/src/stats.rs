@@ -49,8 +49,7 @@ pub struct CacheStats {
     pub backend_errors: u64,
     /// Entries that left memory because the cache was full.
     pub evictions: u64,
-    /// Invalidations that failed and are not made good yet. Always 0 in this version: a failed one shows in
-    /// `backend_errors`, and is not tried again.
+    /// Invalidations that the backend has not acknowledged yet. Those that failed are tried again in the background.
     pub pending_invalidations: u64,
     /// Entries in memory now; 0 for a cache that is only in a backend.
     pub entries: u64,
@@ -78,12 +77,11 @@ pub(crate) struct Counters {
     pub(crate) decode_failures: Counter,
     pub(crate) backend_errors: Counter,
     pub(crate) evictions: Counter,
-    pub(crate) pending_invalidations: Counter,
 }
 
 impl Counters {
     /// The counters as they stand; each is exact, the set is not one snapshot.
-    pub(crate) fn snapshot(&self, entries: u64) -> CacheStats {
+    pub(crate) fn snapshot(&self, entries: u64, pending_invalidations: u64) -> CacheStats {
         let (memory_hits, backend_hits) = (self.memory_hits.get(), self.backend_hits.get());
         CacheStats {
             hits: memory_hits + backend_hits,
@@ -100,7 +98,7 @@ impl Counters {
             decode_failures: self.decode_failures.get(),
             backend_errors: self.backend_errors.get(),
             evictions: self.evictions.get(),
-            pending_invalidations: self.pending_invalidations.get(),
+            pending_invalidations,
             entries,
             memory_hits,
             backend_hits,

@@ -190,6 +190,11 @@ impl<V: Serialize + DeserializeOwned + 'static> FormOfSerde<V> for &Probe<V> {
 
 pub trait FormOfAny<V> {
     fn cache_form(&self) -> Option<ValueForm<V>>;
+
+    /// Without asking.
+    fn cache_no_form(&self) -> Option<ValueForm<V>> {
+        None
+    }
 }
 
 impl<V> FormOfAny<V> for Probe<V> {
@@ -238,6 +243,11 @@ impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorPro
 
 pub trait ShareAny<R> {
     fn cache_share(&self) -> Option<ShareError<R>>;
+
+    /// Without asking.
+    fn cache_no_share(&self) -> Option<ShareError<R>> {
+        None
+    }
 }
 
 impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {

@@ -12,7 +12,7 @@ use crate::{
     check::{patterns_in_key, store},
     function::{Body, Form, Function, Param},
     names::names_before_dots,
-    spelling::{is_result, opaque},
+    spelling::{borrows, borrows_static, error_or_all, find, is_result, opaque},
 };
 
 mod call;
@@ -241,12 +241,28 @@ impl Expansion<'_> {
         match self.function.output() {
             None => quote_spanned!(*span=> #private::#question!(())),
             Some(ty) if opaque(ty).is_none() && !matches!(ty, Type::Never(_)) => {
+                let limits = store(self.layers).map(|_| self.limits(ty));
                 let ty = located(ty.to_token_stream());
-                quote_spanned!(*span=> #private::#question!(#ty))
+                quote_spanned!(*span=> #private::#question!(#ty #limits))
             }
             Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
             Some(_) => quote_spanned!(*span=> #private::plain()),
         }
+    }
+
+    /// What must not be asked of a return type: the answer would hold for one lifetime, and the compiler, which looks for it
+    /// with all lifetimes erased, would find out too late.
+    fn limits(&self, ty: &Type) -> TokenStream {
+        let mut limits = TokenStream::new();
+        if find(ty, &borrows_static).is_some() {
+            limits.extend(quote_spanned!(self.span=> , unserialized));
+        }
+        let error = error_or_all(ty);
+        let generic = |ty: &Type| self.function.has_type_parameter(ty);
+        if find(ty, &borrows).is_some() || find(error, &generic).is_some() {
+            limits.extend(quote_spanned!(self.span=> , unshared));
+        }
+        limits
     }
 
     fn output_or_infer(&self) -> TokenStream {

@@ -102,6 +102,16 @@ impl ToTokens for Function {
 }
 
 impl Function {
+    /// Whether a type is one of the function's own type parameters.
+    pub(crate) fn has_type_parameter(&self, ty: &Type) -> bool {
+        let Type::Path(path) = ty else { return false };
+        let name = path.path.get_ident();
+        self.sig
+            .generics
+            .type_params()
+            .any(|parameter| name == Some(&parameter.ident))
+    }
+
     /// Takes our other attributes off the function.
     pub(crate) fn take_attributes(&mut self, errors: &mut Errors) -> Vec<Args> {
         let (ours, others): (Vec<_>, _) = self

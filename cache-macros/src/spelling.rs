@@ -137,3 +137,26 @@ pub(crate) fn borrows(ty: &Type) -> bool {
         _ => false,
     }
 }
+
+/// Whether this type itself names `'static`, other than in a `Cow`, which owns what it deserialises.
+pub(crate) fn borrows_static(ty: &Type) -> bool {
+    let is_static = |lifetime: &syn::Lifetime| lifetime.ident == "static";
+    match ty {
+        Type::Reference(reference) => reference.lifetime.as_ref().is_some_and(is_static),
+        Type::Path(path) => path.path.segments.iter().any(|segment| {
+            segment.ident != "Cow"
+                && matches!(&segment.arguments, PathArguments::AngleBracketed(arguments) if arguments.args.iter().any(
+                    |argument| matches!(argument, GenericArgument::Lifetime(lifetime) if is_static(lifetime))
+                ))
+        }),
+        _ => false,
+    }
+}
+
+/// The error type in a return type, if that is spelt as a `Result` with one; else the type as a whole.
+pub(crate) fn error_or_all(ty: &Type) -> &Type {
+    let Some(last) = last_segment(ty).filter(|_| is_result(ty)) else {
+        return ty;
+    };
+    arguments(last).nth(1).unwrap_or(ty)
+}

@@ -33,17 +33,19 @@ impl Address {
                 "this is not the url of a redis server, {HOW_TO_WRITE}"
             )));
         }
+        if matches!(scheme, "rediss" | "valkeys") {
+            check_tls().map_err(|reason| invalid(reason.to_owned()))?;
+        }
         let info = url.into_connection_info().map_err(|error| {
             // Only the library's fixed sentence is passed on, not its detail, which quotes the url.
             let text = error.to_string();
-            let what = ["database number", "hostname", "wildcard address", "TLS", "protocol version"]
+            let what = ["database number", "hostname", "wildcard address", "protocol version"]
                 .into_iter()
                 .find(|what| text.contains(what));
             invalid(match what {
                 Some("database number") => {
                     "the database is not a number, write it as the path of the url: redis://host:6379/1".to_owned()
                 }
-                Some("TLS") => "tls is not compiled in, use redis:// or turn on the feature for it".to_owned(),
                 Some("wildcard address") => "0.0.0.0 and :: are no addresses to connect to, name a host".to_owned(),
                 Some("protocol version") => "the parameter `protocol` must be left out, RESP3 is always used".to_owned(),
                 _ => format!("this url cannot be read, {HOW_TO_WRITE}; percent-encode special characters of a password"),
@@ -58,6 +60,12 @@ impl Address {
         let label = match info.addr() {
             ConnectionAddr::Tcp(host, port) => {
                 format!("redis://{}/{database}", authority(host, *port))
+            }
+            ConnectionAddr::TcpTls { insecure: true, .. } => {
+                return Err(invalid(
+                    "the certificate of the server is always checked, leave out `#insecure`"
+                        .to_owned(),
+                ));
             }
             ConnectionAddr::TcpTls { host, port, .. } => {
                 format!("rediss://{}/{database}", authority(host, *port))
@@ -94,6 +102,22 @@ impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.label)
     }
+}
+
+/// Whether connections over TLS can be made. Without a crypto provider rustls would panic at each attempt to connect.
+#[cfg(feature = "tls")]
+fn check_tls() -> Result<(), &'static str> {
+    match rustls::crypto::CryptoProvider::get_default() {
+        Some(_) => Ok(()),
+        None => Err(
+            "rustls has no crypto provider, install one before this: rustls::crypto::ring::default_provider().install_default()",
+        ),
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+const fn check_tls() -> Result<(), &'static str> {
+    Err("tls is not compiled in, turn on the feature `tls` of cache-redis or use redis://")
 }
 
 /// Small requests leave at once, and a dead peer is noticed by the kernel too: an idle connection by keep-alive, one with
@@ -135,6 +159,19 @@ mod tests {
                 .to_string(),
             "unix:///run/redis.sock?db=2"
         );
+    }
+
+    #[test]
+    fn what_tls_needs_is_said_when_it_is_asked_for() {
+        let needed = if cfg!(feature = "tls") {
+            "crypto provider"
+        } else {
+            "feature `tls`"
+        };
+        for scheme in ["rediss", "valkeys"] {
+            let error = parse(&format!("{scheme}://host")).expect_err(scheme);
+            assert!(error.to_string().contains(needed), "{error}");
+        }
     }
 
     #[test]

@@ -10,10 +10,10 @@ use cache_core::{
 
 use crate::{
     address::Address,
-    connection::Link,
-    layout::{self, Keys},
-    server::{BATCH, Server},
-    slot::Patience,
+    connection::Patience,
+    layout::Keys,
+    link::Link,
+    server::Server,
     sweep::{self, Sweeps},
 };
 
@@ -52,12 +52,13 @@ impl RedisBackend {
     /// A server with the default settings: see [`builder`](Self::builder).
     ///
     /// The URL is `redis://[user:password@]host[:port][/database]` or `unix:///path/to/socket?db=database`. A user name or a
-    /// password with special characters is percent-encoded.
+    /// password with special characters is percent-encoded. With the feature `tls` also `rediss://…`, once the program has
+    /// installed a crypto provider for rustls; certificates are checked against those that the system trusts.
     ///
     /// # Errors
     ///
-    /// [`CacheError::BackendUrl`] if the URL cannot be read. It does not repeat the URL. Whether there is a server is not
-    /// looked at.
+    /// [`CacheError::BackendUrl`] if the URL cannot be read, or asks for TLS without the feature or the crypto provider. It
+    /// does not repeat the URL. Whether there is a server is not looked at.
     pub fn open(url: &str) -> Result<Self, CacheError> {
         Self::builder(url).build()
     }
@@ -88,7 +89,7 @@ impl RedisBackend {
 }
 
 impl RedisBackendBuilder {
-    /// How long a lookup waits for the server, connecting included, before the caller goes on without it. Default: 100 ms.
+    /// How long a look-up waits for the server, connecting included, before the caller goes on without it. Default: 100 ms.
     pub const fn read_budget(mut self, limit: Duration) -> Self {
         self.read_budget = limit;
         self
@@ -175,28 +176,7 @@ impl CacheBackend for RedisBackend {
         cache: &CacheId,
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError> {
-        // A value that is being computed right now has no entry to be found. It holds a stamp, though; so first all
-        // stamps are replaced. What is stored before that is found by the walk after it.
-        self.0.replace_stamps(cache).await?;
-        let pattern = layout::entry_pattern(cache);
-        let mut removed = 0;
-        let mut cursor = 0;
-        loop {
-            let (next, found) = self.0.scan(cursor, &pattern).await?;
-            let chosen = found
-                .iter()
-                .filter_map(|key| layout::key_text(cache, key))
-                .filter(|key_text| predicate(key_text))
-                .map(|key_text| Keys::of(cache.entry(key_text)))
-                .collect::<Vec<_>>();
-            for batch in chosen.chunks(BATCH) {
-                removed += self.0.invalidate(cache, batch).await?;
-            }
-            if next == 0 {
-                return Ok(removed);
-            }
-            cursor = next;
-        }
+        self.0.invalidate_if(cache, predicate).await
     }
 
     fn read_budget(&self) -> Duration {

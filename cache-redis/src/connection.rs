@@ -1,106 +1,386 @@
-//! The way to one server, which all requests take: here it is noted how the server is, and here belongs what decides not to
-//! ask it (a breaker).
+//! A connection that comes about, is lost and is replaced without anybody's help.
+//!
+//! The client library has a self-healing connection of its own. It is not used here because it never gives up a
+//! connection that swallows everything, and because it belongs to the runtime that created it. Around the library's
+//! plain multiplexed connection there is a [`Connection`] with four states:
+//!
+//! ```text
+//!          first request                 connected
+//!   Idle ───────────────▶ Connecting ───────────────▶ Up
+//!    ▲                     │      ▲                    │ lost, silent, or its runtime is gone
+//!    │   its runtime gone  │      │ first request      │
+//!    ├◀────────────────────┤      │ after the backoff  │
+//!    │                     ▼      │                    │
+//!    │                    Down ───┘                    │
+//!    └◀────────────────────────────────────────────────┘
+//! ```
+//!
+//! - Connecting goes on in a task of its own; requests wait for it no longer than their own time allows, and no longer
+//!   than one read budget after it began: who comes later fails at once. A request that finds `Down` fails at once too.
+//! - A request is sent once. Only one thing is repeated: a request whose connection vanished together with the runtime
+//!   that drove it, which is no failure of the server. Every request of this crate may be repeated.
+//! - **The watchdog.** A request that is not answered in time makes the connection suspect: one `PING` is sent after
+//!   it, and if that is not answered either within [`Patience::silence`], the connection is replaced. A slow server
+//!   answers it and keeps its connection.
+//! - A late reply never reaches another request: replies are matched by their order on one connection, and a connection
+//!   that is replaced is never read again for anything but the requests that were sent on it.
 
 use std::{
-    fmt,
-    sync::atomic::{AtomicU8, AtomicUsize, Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+    time::Duration,
 };
 
-use cache_core::backend::{BackendError, BackendErrorKind, BackendHealth};
-use redis::{Cmd, Pipeline, Value};
-use tokio::time::Instant;
-
-use crate::{
-    address::Address,
-    error,
-    slot::{Patience, Slot},
+use cache_core::backend::{BackendError, BackendErrorKind};
+use redis::{
+    AsyncConnectionConfig, PushInfo, PushKind, Value,
+    aio::{AsyncPushSender, MultiplexedConnection, SendError},
+};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, watch},
+    time::{Instant, timeout, timeout_at},
 };
 
-/// What is sent in one write.
-pub(crate) enum Request<'a> {
-    One(&'a Cmd),
-    /// The reply is an array of the replies of all commands.
-    Many(&'a Pipeline),
+use crate::{address::Address, error, link::Request};
+
+/// How long is waited for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// A request that finds a connection being made waits until it has been tried for that long.
+    pub(crate) connecting: Duration,
+    /// An attempt to connect, and the watchdog's `PING`, are given up after that.
+    pub(crate) silence: Duration,
 }
 
-/// The connections to one server.
-pub(crate) struct Link {
-    slots: Box<[Slot]>,
-    turn: AtomicUsize,
-    health: AtomicU8,
+/// One connection, or the want of one.
+pub(crate) struct Connection(Arc<Inner>);
+
+struct Inner {
     address: Address,
+    patience: Patience,
+    state: Mutex<State>,
 }
 
-impl Link {
-    pub(crate) fn new(address: Address, connections: usize, patience: Patience) -> Self {
-        let slots = (0..connections.max(1))
-            .map(|_| Slot::new(address.clone(), patience))
-            .collect();
-        Self {
-            slots,
-            turn: AtomicUsize::new(0),
-            health: AtomicU8::new(UP),
-            address,
+enum State {
+    Idle,
+    Connecting {
+        since: Instant,
+        /// Closed when the attempt is over, whether it succeeded, failed or was dropped.
+        over: watch::Receiver<()>,
+        /// How many attempts in a row have failed before this one.
+        failures: u32,
+    },
+    Up(Live),
+    Down {
+        error: BackendError,
+        until: Instant,
+        failures: u32,
+    },
+}
+
+#[derive(Clone)]
+struct Live {
+    connection: MultiplexedConnection,
+    signs: Arc<Signs>,
+}
+
+/// What is known about a connection without asking it.
+#[derive(Default)]
+struct Signs {
+    life: AtomicU8,
+    ended: Notify,
+    /// Whether the watchdog waits for a `PING`.
+    watched: AtomicBool,
+}
+
+const ALIVE: u8 = 0;
+/// The server or the network ended it, or it proved to be silent.
+const LOST: u8 = 1;
+/// The task that drove it is gone, and with it the runtime it ran on.
+const ORPHANED: u8 = 2;
+
+impl Signs {
+    fn life(&self) -> u8 {
+        self.life.load(Ordering::Acquire)
+    }
+
+    /// The first cause stays.
+    fn end(&self, how: u8) {
+        if self
+            .life
+            .compare_exchange(ALIVE, how, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+        {
+            self.ended.notify_waiters();
         }
     }
 
-    /// Sends a request and waits for its reply until `deadline`. Error replies to the single commands are in the value.
+    /// Why a request failed on this connection. The task that drives it drops its requests before its witness, so the
+    /// cause can be a moment late.
+    async fn cause(&self) -> u8 {
+        let ended = self.ended.notified();
+        if self.life() == ALIVE {
+            let _ = timeout(Duration::from_millis(10), ended).await;
+        }
+        self.life()
+    }
+}
+
+/// Lives inside the task that drives a connection: hears of a disconnection, and is dropped together with that task.
+struct Witness(Arc<Signs>);
+
+impl AsyncPushSender for Witness {
+    fn send(&self, info: PushInfo) -> Result<(), SendError> {
+        if info.kind == PushKind::Disconnection {
+            self.0.end(LOST);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.0.end(ORPHANED);
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(address: Address, patience: Patience) -> Self {
+        Self(Arc::new(Inner {
+            address,
+            patience,
+            state: Mutex::new(State::Idle),
+        }))
+    }
+
     pub(crate) async fn request(
         &self,
-        request: Request<'_>,
+        request: &Request<'_>,
         deadline: Instant,
     ) -> Result<Value, BackendError> {
-        let slot = match &*self.slots {
-            [only] => only,
-            several => &several[self.turn.fetch_add(1, Ordering::Relaxed) % several.len()],
-        };
-        let outcome = slot.request(&request, deadline).await;
-        let health = match &outcome {
-            Ok(reply) => match error_in(reply) {
-                Some(BackendErrorKind::Refused) => REFUSED,
-                Some(BackendErrorKind::Role) => DOWN,
-                _ => UP,
-            },
-            Err(error) if error.kind() == BackendErrorKind::Refused => REFUSED,
-            Err(_) => DOWN,
-        };
-        // Read first: a value that every request writes would travel between the processors' caches.
-        if self.health.load(Ordering::Relaxed) != health {
-            self.health.store(health, Ordering::Relaxed);
+        let mut repeated = false;
+        loop {
+            let asked = Asked::on(self.live(deadline).await?, &self.0);
+            let mut connection = asked.live.connection.clone();
+            let reply = match request {
+                Request::One(command) => {
+                    timeout_at(deadline, connection.send_packed_command(command)).await
+                }
+                Request::Many(pipeline) => timeout_at(
+                    deadline,
+                    connection.send_packed_commands(pipeline, 0, pipeline.len()),
+                )
+                .await
+                .map(|replies| replies.map(Value::Array)),
+            };
+            // Without an answer `asked` is dropped as it is, here or wherever this future is dropped.
+            let answer = reply.map_err(|_| {
+                BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time")
+            })?;
+            let signs = asked.answered();
+            let failure = match answer {
+                Ok(value) => return Ok(value),
+                Err(failure) => failure,
+            };
+            if signs.cause().await == ORPHANED && !repeated {
+                repeated = true;
+                continue;
+            }
+            // Whatever is wrong with it, the next request finds a fresh one.
+            signs.end(LOST);
+            return Err(error::of_client(&failure));
         }
-        outcome
     }
 
-    pub(crate) fn health(&self) -> BackendHealth {
-        match self.health.load(Ordering::Relaxed) {
-            UP => BackendHealth::Up,
-            REFUSED => BackendHealth::Refused,
-            _ => BackendHealth::Down,
+    /// The connection, or why there is none. Makes one if it is time to.
+    async fn live(&self, deadline: Instant) -> Result<Live, BackendError> {
+        // An attempt that ends without a connection and without an error ended with its runtime. More than a few of
+        // those are no accident: the runtime of this request is about to end too, and would be asked for ever.
+        for _ in 0..4 {
+            let (mut over, since) = match self.0.connection_or_attempt()? {
+                Ok(live) => return Ok(live),
+                Err(attempt) => attempt,
+            };
+            let until = deadline.min(since + self.0.patience.connecting);
+            // Closing is what is waited for; nothing is ever sent.
+            if timeout_at(until, over.changed()).await.is_err() {
+                return Err(still_connecting());
+            }
+        }
+        Err(BackendError::new(
+            BackendErrorKind::Unavailable,
+            "the tokio runtime to connect on is ending",
+        ))
+    }
+}
+
+/// An attempt under way: what closes when it is over, and when it began.
+type Attempt = (watch::Receiver<()>, Instant);
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is held; and if it did, every state is a state to go on from.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connection_or_attempt(self: &Arc<Self>) -> Result<Result<Live, Attempt>, BackendError> {
+        let mut state = self.state();
+        let failures = match &*state {
+            State::Up(live) if live.signs.life() == ALIVE => return Ok(Ok(live.clone())),
+            // An attempt can also stand still for ever: on a runtime that is alive and that nobody drives.
+            State::Connecting { since, over, .. }
+                if over.has_changed().is_ok() && since.elapsed() <= 2 * self.patience.silence =>
+            {
+                if since.elapsed() >= self.patience.connecting {
+                    return Err(still_connecting());
+                }
+                return Ok(Err((over.clone(), *since)));
+            }
+            State::Down { error, until, .. } if Instant::now() < *until => {
+                return Err(error.clone());
+            }
+            State::Down { failures, .. } | State::Connecting { failures, .. } => *failures,
+            State::Idle | State::Up(_) => 0,
+        };
+        let Ok(runtime) = Handle::try_current() else {
+            return Err(BackendError::new(
+                BackendErrorKind::Unavailable,
+                "there is no tokio runtime to connect on, call it from within one",
+            ));
+        };
+        let (alive, over) = watch::channel(());
+        let since = Instant::now();
+        *state = State::Connecting {
+            since,
+            over: over.clone(),
+            failures,
+        };
+        // The task holds what it works for weakly: a backend that is dropped does not go on connecting for long.
+        let inner = Arc::downgrade(self);
+        let (address, limit) = (self.address.clone(), self.patience.silence);
+        runtime.spawn(async move {
+            let outcome = connect(&address, limit).await;
+            if let Some(inner) = inner.upgrade() {
+                inner.attempt_ended(since, outcome, failures);
+            }
+            // The waiters look at the state when this closes, so it has to be written by now.
+            drop(alive);
+        });
+        Ok(Err((over, since)))
+    }
+
+    fn attempt_ended(&self, began: Instant, outcome: Result<Live, BackendError>, failures: u32) {
+        let mut state = self.state();
+        if !matches!(&*state, State::Connecting { since, .. } if *since == began) {
+            return;
+        }
+        *state = match outcome {
+            Ok(live) => {
+                tracing::debug!(address = %self.address, "connected to redis");
+                State::Up(live)
+            }
+            Err(error) => {
+                tracing::debug!(address = %self.address, %error, "no connection to redis");
+                State::Down {
+                    error,
+                    until: Instant::now() + backoff(failures),
+                    failures: failures.saturating_add(1),
+                }
+            }
+        };
+    }
+}
+
+/// How long requests fail at once after an attempt to connect has failed: 50 ms, doubled up to 800 ms.
+fn backoff(failures: u32) -> Duration {
+    Duration::from_millis(50 << failures.min(4))
+}
+
+fn still_connecting() -> BackendError {
+    BackendError::new(
+        BackendErrorKind::Timeout,
+        "no connection could be made in time, it is still being tried",
+    )
+}
+
+async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendError> {
+    let signs = Arc::new(Signs::default());
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(limit))
+        // Every request has its own deadline.
+        .set_response_timeout(None)
+        .set_push_sender(Witness(Arc::clone(&signs)));
+    let connection = address
+        .client()
+        .get_multiplexed_async_connection_with_config(&config)
+        .await
+        .map_err(|failure| error::of_client(&failure))?;
+    Ok(Live { connection, signs })
+}
+
+/// A request on its way. Dropped without an answer after more than a moment, it calls the watchdog; that happens when its time is
+/// over, and just as well when the caller has less patience than we have and drops the request.
+struct Asked {
+    live: Live,
+    silence: Duration,
+    since: Instant,
+    answered: bool,
+}
+
+impl Asked {
+    /// Longer than an answer takes that was merely not waited for.
+    const MOMENT: Duration = Duration::from_millis(5);
+
+    fn on(live: Live, inner: &Inner) -> Self {
+        Self {
+            live,
+            silence: inner.patience.silence,
+            since: Instant::now(),
+            answered: false,
+        }
+    }
+
+    fn answered(mut self) -> Arc<Signs> {
+        self.answered = true;
+        Arc::clone(&self.live.signs)
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if !self.answered
+            && self.since.elapsed() >= Self::MOMENT
+            // On the runtime of the caller: the one of the connection may be what has stopped.
+            && let Ok(runtime) = Handle::try_current()
+            && !self.live.signs.watched.swap(true, Ordering::AcqRel)
+        {
+            let watch = Watch(Arc::clone(&self.live.signs));
+            runtime.spawn(watch.over(self.live.connection.clone(), self.silence));
         }
     }
 }
 
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link")
-            .field("address", &self.address)
-            .field("connections", &self.slots.len())
-            .finish()
+/// The watchdog: replaces a connection on which nothing is answered any more. It ends with its task, whatever ends that.
+struct Watch(Arc<Signs>);
+
+impl Watch {
+    async fn over(self, mut connection: MultiplexedConnection, silence: Duration) {
+        let ping = redis::cmd("PING");
+        if !matches!(
+            timeout(silence, connection.send_packed_command(&ping)).await,
+            Ok(Ok(_))
+        ) {
+            tracing::debug!("a connection to redis is silent and is replaced");
+            self.0.end(LOST);
+        }
     }
 }
 
-/// The class of the first error reply to one of the commands.
-fn error_in(reply: &Value) -> Option<BackendErrorKind> {
-    match reply {
-        Value::ServerError(failure) => Some(error::of_reply(failure).kind()),
-        Value::Array(replies) => replies.iter().find_map(|reply| match reply {
-            Value::ServerError(failure) => Some(error::of_reply(failure).kind()),
-            _ => None,
-        }),
-        _ => None,
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.watched.store(false, Ordering::Release);
     }
 }
-
-const UP: u8 = 0;
-const DOWN: u8 = 1;
-const REFUSED: u8 = 2;

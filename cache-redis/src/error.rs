@@ -48,6 +48,11 @@ pub(crate) fn is_out_of_memory(error: &ServerError) -> bool {
     error.code() == "OOM"
 }
 
+/// Whether there is something else than a string under the key.
+pub(crate) fn is_wrong_type(error: &ServerError) -> bool {
+    error.code() == "WRONGTYPE"
+}
+
 /// Whether the server does not know an option of the command.
 pub(crate) fn is_syntax(error: &ServerError) -> bool {
     error.code() == "ERR"

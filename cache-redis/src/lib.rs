@@ -1,18 +1,24 @@
 //! Redis as a store of [`cache_core`]: entries that several processes share and that survive a restart.
 //!
-//! ```no_run
-//! use cache_core::backend::{CacheBackend, CacheId};
-//! use cache_redis::RedisBackend;
+//! ```
+//! use cache_core::{CacheConfig, CacheManager};
+//! use cache_redis::{RedisBackend, dev::RedisServer};
 //!
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let redis = RedisBackend::open("redis://127.0.0.1:6379")?;
-//! let product = CacheId::new("product", "cache:product");
-//! let loaded = redis.load(product.entry("42")).await?;
-//! # Ok(())
-//! # }
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = RedisServer::start()?; // for the example; a program has the url of its own
+//! let redis = RedisBackend::open(&server.url())?;
+//! let caches = CacheManager::builder()
+//!     .defaults(CacheConfig::on(redis))
+//!     .build()?;
+//!
+//! let product = caches.cache::<String>("product")?;
+//! let name = product.get_or_load(&42, async { "lamp".to_owned() }).await; // from Redis, or loaded and stored there
+//! assert_eq!(name, "lamp");
+//! # Ok(()) }
 //! ```
 //!
-//! A program hands the backend to the configuration of its caches and never calls it itself.
+//! After `caches.install()` the functions under `#[cache_result]` and the other attributes use it too. A program never calls the
+//! backend itself.
 //!
 //! # What a program can rely on
 //!
@@ -21,7 +27,7 @@
 //!   steps of the server.
 //! - **Clearing a cache costs one command**, whatever it holds. It touches no other cache and no foreign key, and nothing ever
 //!   sends `KEYS` or `FLUSHDB`.
-//! - **Redis may come and go.** Start-up does not wait for it, a lookup waits no longer than the read budget, and connections are
+//! - **Redis may come and go.** Start-up does not wait for it, a look-up waits no longer than the read budget, and connections are
 //!   made and replaced in the background.
 //! - **No user name, password, key or value** is in any error, log line or `Debug` output.
 //!
@@ -30,17 +36,29 @@
 //! | key | holds |
 //! |---|---|
 //! | `cache:<name>:<key text>` (or the prefix of the configuration) | an entry, always written together with its expiry |
-//! | `cs:<name>:{tag}` | the tokens of entries, at most 16 384 for a cache |
-//! | `cs:<name>:e` | the token of the cache as a whole |
+//! | `cs:<space>:{tag}` | the tokens of entries, at most 16 384 for a cache |
+//! | `cs:<space>:e` | the token of the cache as a whole |
+//! | `cs:+:<space>` | a token that every change of the cache replaces; only where a value is put whose key is not known before |
+//!
+//! The space is the name of the cache; with a prefix of its own it is `=` and that prefix, percent-encoded. The keys under `cs:`
+//! live for a day, or as long as an entry needs them.
 //!
 //! A user of an access control list needs `~cache:*` (or the prefixes in use), `~cs:*`, and the commands `MGET`, `SET`, `UNLINK`,
-//! `GETDEL`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`.
+//! `GET`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`. It may be
+//! refused `CLIENT SETINFO`, by which the connections are named.
+//!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `tls` | `rediss://` by rustls. The program depends on rustls itself and installs a crypto provider before it opens a backend |
 //!
 //! # Layers
 //!
 //! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
-//! keys, `reply` and `error` what comes back; `connection` is the way of every request, `slot` one connection and its
-//! life, `address` where it leads; `sweep` tidies up. [`dev`] starts a server for examples and tests.
+//! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
+//! life, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
+//! for examples and tests.
 
 mod address;
 mod backend;
@@ -48,10 +66,11 @@ mod connection;
 pub mod dev;
 mod error;
 mod layout;
+mod link;
 mod reply;
 mod scripts;
 mod server;
-mod slot;
 mod sweep;
+mod walk;
 
 pub use backend::{RedisBackend, RedisBackendBuilder};

@@ -1,15 +1,15 @@
 //! The steps that only the server can do atomically, and how they are sent: by their hash, as a whole only when the
 //! server does not know them (any more).
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
-use cache_core::backend::BackendError;
+use cache_core::backend::{BackendError, EPOCH_BEFORE_END, Token};
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
 use crate::{
-    connection::{Link, Request},
     error,
+    link::{Link, Request},
 };
 
 /// Input: entry, stamp, epoch; the stamp and the epoch read before, the bytes, their time to live in milliseconds or 0, and the life that the
@@ -49,31 +49,32 @@ return 1",
 /// Input: keys; epochs. Output: how many were removed.
 ///
 /// Removes the keys that hold an entry stored under one of these epochs. Looking and removing are one step, so that an
-/// entry written in between stays. The epoch stands in the trailer of an entry, 40 bytes before its end.
+/// entry written in between stays.
 pub(crate) static SWEEP: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
-        "local old, removed = {}, 0
+    // Where `GETRANGE` finds the epoch in an entry: the first and the last byte, counted from its end.
+    let (first, last) = (EPOCH_BEFORE_END, EPOCH_BEFORE_END - Token::LEN + 1);
+    Script::new(format!(
+        "local old, removed = {{}}, 0
 for _, epoch in ipairs(ARGV) do old[epoch] = true end
 for _, key in ipairs(KEYS) do
-  local epoch = redis.pcall('GETRANGE', key, -40, -33)
+  local epoch = redis.pcall('GETRANGE', key, -{first}, -{last})
   if type(epoch) == 'string' and old[epoch] then removed = removed + redis.call('UNLINK', key) end
 end
-return removed",
-    )
+return removed"
+    ))
 });
 
 /// A script and the hash it is called by.
 pub(crate) struct Script {
-    code: &'static str,
+    code: Cow<'static, str>,
     hash: String,
 }
 
 impl Script {
-    fn new(code: &'static str) -> Self {
-        Self {
-            code,
-            hash: redis::Script::new(code).get_hash().to_owned(),
-        }
+    fn new(code: impl Into<Cow<'static, str>>) -> Self {
+        let code = code.into();
+        let hash = redis::Script::new(&code).get_hash().to_owned();
+        Self { code, hash }
     }
 
     /// Runs the script. An error reply is part of the value.
@@ -104,7 +105,7 @@ impl Script {
         match &reply {
             // Restarted, failed over, or its scripts were flushed. `EVAL` runs it and makes it known again.
             Value::ServerError(failure) if error::is_unknown_script(failure) => {
-                link.request(Request::One(&command("EVAL", self.code)), deadline)
+                link.request(Request::One(&command("EVAL", &self.code)), deadline)
                     .await
             }
             _ => Ok(reply),

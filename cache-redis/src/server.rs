@@ -1,7 +1,8 @@
 //! The steps of the protocol as commands of one server.
 //!
 //! Whatever a step is, it is one write and one reply; only the first use of a stamp or an epoch, the first use of a script and
-//! a full server take a second one.
+//! a full server take a second one. An invalidation by predicate is no such step: it
+//! walks through the database.
 
 use std::time::Duration;
 
@@ -10,12 +11,13 @@ use redis::{Cmd, Pipeline, ServerError, Value};
 use tokio::time::Instant;
 
 use crate::{
-    connection::{Link, Request},
     error,
     layout::{self, Keys},
+    link::{Link, Request},
     reply::{self, Read},
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
+    walk::Walk,
 };
 
 /// How long stamps and epochs live, in milliseconds.
@@ -23,7 +25,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The longest time to live, in milliseconds.
 const CENTURY: u64 = 100 * 365 * DAY;
 /// How many entries are invalidated in one transaction.
-pub(crate) const BATCH: usize = 100;
+const BATCH: usize = 100;
 
 /// What the clones of a backend share.
 pub(crate) struct Server {
@@ -44,27 +46,36 @@ impl Server {
         let deadline = Instant::now() + self.read_budget;
         let mut read = redis::cmd("MGET");
         read.arg(&keys.value).arg(&keys.stamp).arg(&keys.epoch);
-        let found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
-        if found.stamp.is_some() && found.epoch.is_some() {
-            return Ok(found.into());
-        }
+        let mut found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
 
         // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
-        let mut create = Pipeline::new();
-        if found.stamp.is_none() {
-            create.add_command(set_token(&keys.stamp, Some("NX")));
+        // If that is no token, somebody else wrote it: it stands for nothing and would stay for ever, so it is overwritten.
+        for condition in [Some("NX"), None] {
+            if found.stamp.is_some() && found.epoch.is_some() {
+                break;
+            }
+            let mut create = Pipeline::new();
+            if found.stamp.is_none() {
+                create.add_command(set_token(&keys.stamp, condition));
+            }
+            if found.epoch.is_none() {
+                create.add_command(set_token(&keys.epoch, condition));
+            }
+            create.add_command(read.clone());
+            let mut replies =
+                reply::array(self.link.request(Request::Many(&create), deadline).await?)?;
+            let last = replies.pop().ok_or_else(error::unexpected)?;
+            let failure = reply::take_error(&mut replies);
+            found = match failure {
+                None => Read::from(last)?,
+                // A full server creates nothing, so nothing can be stored now; which is no reason to call it down.
+                Some(failure) if error::is_out_of_memory(&failure) => {
+                    return Ok(Read::from(last)?.into());
+                }
+                Some(failure) => return Err(error::of_reply(&failure)),
+            };
         }
-        if found.epoch.is_none() {
-            create.add_command(set_token(&keys.epoch, Some("NX")));
-        }
-        create.add_command(read);
-        let mut replies = reply::array(self.link.request(Request::Many(&create), deadline).await?)?;
-        let last = replies.pop().ok_or_else(error::unexpected)?;
-        match reply::take_error(&mut replies) {
-            // A full server creates nothing, so nothing can be stored now; which is no reason to call it down.
-            Some(failure) if !error::is_out_of_memory(&failure) => Err(error::of_reply(&failure)),
-            _ => Ok(Read::from(last)?.into()),
-        }
+        Ok(found.into())
     }
 
     /// The tokens for a put whose key is not known yet: in place of a stamp, the token that every change replaces.
@@ -218,6 +229,14 @@ impl Server {
             Value::ServerError(failure) => failure,
             before => return Ok(reply::token(&before)),
         };
+        if error::is_wrong_type(&failure) {
+            // What somebody else wrote there is no epoch, so nothing was stored under it.
+            let set = set_token(&key, None);
+            return match self.link.request(Request::One(&set), deadline).await? {
+                Value::ServerError(failure) => Err(error::of_reply(&failure)),
+                _ => Ok(None),
+            };
+        }
         // A full server writes nothing, but removes: absent refuses as well. One before 6.2 knows no `GET` there.
         let end = if error::is_out_of_memory(&failure) {
             unlink(&key)
@@ -236,57 +255,64 @@ impl Server {
         }
     }
 
-    /// Replaces every stamp of a cache.
-    pub(crate) async fn replace_stamps(&self, cache: &CacheId) -> Result<(), BackendError> {
-        self.invalidate(cache, &[]).await?;
-        let pattern = layout::stamp_pattern(cache);
-        let mut cursor = 0;
-        loop {
-            let (next, stamps) = self.scan(cursor, &pattern).await?;
-            for batch in stamps.chunks(BATCH) {
-                let replaced = self
-                    .transaction(batch.iter().map(|stamp| set_token(stamp, Some("XX"))))
-                    .await?;
-                match replaced {
-                    Ok(_) => {}
-                    Err(failure) if error::is_out_of_memory(&failure) => {
-                        let mut unlink = redis::cmd("UNLINK");
-                        unlink.arg(batch);
-                        reply::count(
-                            self.link
-                                .request(Request::One(&unlink), self.store_deadline())
-                                .await?,
-                        )?;
-                    }
-                    Err(failure) => return Err(error::of_reply(&failure)),
-                }
+    /// Invalidates the entries whose key text the predicate accepts, and says how many there were.
+    ///
+    /// A value that is being computed right now has no entry to be found. It holds a stamp, though; so first all stamps are
+    /// replaced. What is stored before that is found by the walk after it.
+    pub(crate) async fn invalidate_if(
+        &self,
+        cache: &CacheId,
+        predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+    ) -> Result<u64, BackendError> {
+        self.replace_changes_token(cache).await?;
+        self.replace_stamps(cache).await?;
+        let mut removed = 0;
+        let mut walk = Walk::new(layout::entry_pattern(cache));
+        while let Some(found) = self.next_page(&mut walk).await? {
+            let chosen = found
+                .iter()
+                .filter_map(|key| layout::key_text(cache, key))
+                .filter(|key_text| predicate(key_text))
+                .map(|key_text| Keys::of(cache.entry(key_text)))
+                .collect::<Vec<_>>();
+            for batch in chosen.chunks(BATCH) {
+                removed += self.invalidate(cache, batch).await?;
             }
-            if next == 0 {
-                return Ok(());
-            }
-            cursor = next;
         }
+        Ok(removed)
     }
 
-    /// One step of a walk through the database: where to go on (0: nowhere) and some of the keys that match.
-    pub(crate) async fn scan(
-        &self,
-        cursor: u64,
-        pattern: &str,
-    ) -> Result<(u64, Vec<Vec<u8>>), BackendError> {
-        let mut scan = redis::cmd("SCAN");
-        scan.arg(cursor)
-            .arg("MATCH")
-            .arg(pattern)
-            .arg("COUNT")
-            .arg(500);
-        match self
-            .link
-            .request(Request::One(&scan), self.store_deadline())
-            .await?
-        {
-            Value::ServerError(failure) => Err(error::of_reply(&failure)),
-            page => redis::from_redis_value(page).map_err(|_| error::unexpected()),
+    /// Replaces the token that every change of a cache replaces, where somebody holds one.
+    async fn replace_changes_token(&self, cache: &CacheId) -> Result<(), BackendError> {
+        self.replace_tokens(&[layout::changes_key(cache)]).await
+    }
+
+    /// Replaces every stamp of a cache.
+    async fn replace_stamps(&self, cache: &CacheId) -> Result<(), BackendError> {
+        let mut walk = Walk::new(layout::stamp_pattern(cache));
+        while let Some(stamps) = self.next_page(&mut walk).await? {
+            for batch in stamps.chunks(BATCH) {
+                self.replace_tokens(batch).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces those of these tokens that exist, in one transaction. A full server refuses it and removes them instead.
+    async fn replace_tokens(&self, keys: &[impl AsRef<[u8]> + Sync]) -> Result<(), BackendError> {
+        let exchanges = keys.iter().map(|key| set_token(key, Some("XX")));
+        match self.transaction(exchanges).await? {
+            Ok(_) => Ok(()),
+            Err(failure) if error::is_out_of_memory(&failure) => {
+                let mut unlink = redis::cmd("UNLINK");
+                for key in keys {
+                    unlink.arg(key.as_ref());
+                }
+                let deadline = self.store_deadline();
+                reply::count(self.link.request(Request::One(&unlink), deadline).await?)?;
+                Ok(())
+            }
+            Err(failure) => Err(error::of_reply(&failure)),
         }
     }
 }

@@ -18,7 +18,7 @@ use std::{
 use cache_core::backend::{BackendError, CacheId, Token};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::{layout, reply, scripts::SWEEP, server::Server};
+use crate::{layout, reply, scripts::SWEEP, server::Server, walk::Walk};
 
 /// How many keys are looked at in one step of the server.
 const STEP: usize = 250;
@@ -153,19 +153,20 @@ async fn sweep(mut running: Running) {
 
 /// One walk through the database.
 async fn walk(running: &Running, ended: &[Token]) -> Result<u64, BackendError> {
-    let pattern = layout::entry_pattern(&running.cache);
     let epochs = ended
         .iter()
         .map(|token| token.as_bytes().as_slice())
         .collect::<Vec<_>>();
     let mut removed = 0;
-    let mut cursor = 0;
+    let mut walk = Walk::new(layout::entry_pattern(&running.cache));
     loop {
         let began = Instant::now();
         let Some(server) = running.server.upgrade() else {
             return Ok(removed);
         };
-        let (next, keys) = server.scan(cursor, &pattern).await?;
+        let Some(keys) = server.next_page(&mut walk).await? else {
+            return Ok(removed);
+        };
         for step in keys.chunks(STEP) {
             let step = step.iter().map(Vec::as_slice).collect::<Vec<_>>();
             let swept = SWEEP
@@ -174,10 +175,6 @@ async fn walk(running: &Running, ended: &[Token]) -> Result<u64, BackendError> {
             removed += reply::count(swept)?;
         }
         drop(server);
-        if next == 0 {
-            return Ok(removed);
-        }
-        cursor = next;
         // Half of the time is everybody else's.
         sleep(began.elapsed().max(Duration::from_millis(1))).await;
     }

@@ -13,7 +13,8 @@ use cache_core::{
 };
 use cache_redis::{RedisBackend, dev::RedisServer};
 use support::{
-    Fixture, Proxy, ask, eventually, failing, fence, fill, outside, patient, product, read,
+    Fixture, Proxy, eventually, failing, fence, fill, outside, patient, patient_builder, product,
+    read,
 };
 
 const READ: Duration = Duration::from_millis(100);
@@ -93,9 +94,9 @@ async fn a_restarted_server_is_connected_to_again() {
     fill(&f.backend, &product(), "1").await;
     for _ in 0..3 {
         f.server.restart().unwrap();
-        // The loss is noticed without a request that fails.
+        // The loss is noticed without a request that fails. The old connection ended before the server was started
+        // again, and this runtime has learned of that when it has heard from the new one.
         f.outside = outside(&f.server.url()).await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
         assert_eq!(read(&f.backend, &product(), "1").await, None);
         fill(&f.backend, &product(), "1").await;
     }
@@ -109,7 +110,9 @@ async fn a_connection_that_the_server_closes_is_replaced_before_the_next_request
     let _: u64 = f
         .ask(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"])
         .await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // It has ended when the server has no others any more, and this runtime knows when it has heard that.
+    f.until_clients("it is closed", |clients| clients.is_empty())
+        .await;
     assert_eq!(
         read(&f.backend, &product(), "1").await.as_deref(),
         Some("1")
@@ -356,27 +359,31 @@ fn a_backend_outlives_the_runtime_that_it_connected_on() {
     }
 }
 
-#[test]
-fn a_request_whose_connection_went_with_another_runtime_is_sent_again() {
-    let mut server = RedisServer::start().unwrap();
-    let backend = patient(&server.url());
+#[tokio::test]
+async fn a_request_whose_connection_went_with_another_runtime_is_sent_again() {
+    let mut f = Fixture::new().await;
     let first = tokio::runtime::Runtime::new().unwrap();
-    first.block_on(fill(&backend, &product(), "1"));
+    let backend = f.backend.clone();
+    first
+        .spawn(async move { fill(&backend, &product(), "1").await })
+        .await
+        .unwrap();
+    let before = f.clients().await;
 
-    server.pause().unwrap();
-    let second = std::thread::spawn({
-        let backend = backend.clone();
-        move || {
-            tokio::runtime::Runtime::new()
-                .unwrap()
-                .block_on(async move { read(&backend, &product(), "1").await })
-        }
-    });
-    // It waits for its answer on the connection of the first runtime.
-    std::thread::sleep(Duration::from_millis(100));
-    drop(first);
-    server.resume().unwrap();
-    assert_eq!(second.join().unwrap().as_deref(), Some("1"));
+    // The server takes what would write and holds it back.
+    let _: () = f.ask(&["CLIENT", "PAUSE", "60000", "WRITE"]).await;
+    let backend = f.backend.clone();
+    let request = tokio::spawn(async move { backend.invalidate(product().entry("1")).await });
+    f.until_blocked(1).await;
+    assert_eq!(f.clients().await, before, "on that of the first runtime");
+    first.shutdown_background();
+    f.until_clients("another connection is made", |clients| {
+        clients.len() == 1 && clients.is_disjoint(&before)
+    })
+    .await;
+    f.until_blocked(1).await;
+    let _: () = f.ask(&["CLIENT", "UNPAUSE"]).await;
+    assert!(request.await.unwrap().unwrap(), "there was an entry");
 }
 
 #[test]
@@ -397,11 +404,9 @@ fn a_connection_of_a_runtime_that_nobody_drives_is_replaced() {
 /// Case 93.
 #[tokio::test]
 async fn connections_are_used_again_and_closed_with_the_backend() {
-    let mut f = Fixture::new().await;
-    let backend = RedisBackend::builder(&f.server.url())
+    let f = Fixture::new().await;
+    let backend = patient_builder(&f.server.url())
         .connections(2)
-        .read_budget(Duration::from_secs(5))
-        .store_budget(Duration::from_secs(5))
         .build()
         .unwrap();
     for round in 0..1000 {
@@ -412,18 +417,8 @@ async fn connections_are_used_again_and_closed_with_the_backend() {
     }
     assert_eq!(f.clients().await.len(), 2);
     drop(backend);
-    let outside = f.outside.clone();
-    eventually("the connections are closed", || {
-        let mut outside = outside.clone();
-        async move {
-            ask::<String>(&mut outside, &["CLIENT", "LIST"])
-                .await
-                .lines()
-                .count()
-                == 1
-        }
-    })
-    .await;
+    f.until_clients("the connections are closed", |clients| clients.is_empty())
+        .await;
 }
 
 #[tokio::test]

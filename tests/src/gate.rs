@@ -11,7 +11,7 @@ use tokio::{sync::watch, task::JoinHandle, time::timeout};
 use crate::caches;
 
 /// Longer than any test takes that does not hang.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A point that bodies come to, and pass only once it is open. Clones are one gate.
 #[derive(Clone, Debug)]
@@ -39,9 +39,6 @@ impl Gate {
     }
 
     /// Comes to the gate and waits until it is open.
-    ///
-    /// # Panics
-    /// Never.
     pub async fn pass(&self) {
         self.0.send_modify(|state| state.arrived += 1);
         self.wait(|state| state.open).await;

@@ -13,7 +13,7 @@ use std::{
 pub mod stress;
 
 use cache_core::{CacheConfig, CacheManager, testing::TestClock};
-use cache_redis::{RedisBackend, dev::RedisServer};
+use cache_redis::{RedisBackend, RedisBackendBuilder, dev::RedisServer};
 use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
 
 mod gate;
@@ -61,7 +61,7 @@ impl World {
     fn new(redis: Option<RedisServer>) -> Self {
         let clock = TestClock::new();
         let base = redis.as_ref().map_or_else(CacheConfig::memory, |server| {
-            CacheConfig::on(backend(server))
+            CacheConfig::on(backend(&server.url()))
         });
         let caches = CacheManager::builder()
             .clock(&clock)
@@ -82,13 +82,23 @@ impl World {
     }
 }
 
-fn backend(server: &RedisServer) -> RedisBackend {
-    // Generous, so that no test depends on how busy the machine is.
-    RedisBackend::builder(&server.url())
-        .read_budget(Duration::from_secs(10))
-        .store_budget(Duration::from_secs(10))
+/// What is stored on the server with that address. Patient, so that no test depends on how busy the machine is: an answer that
+/// is missed would be a miss.
+///
+/// # Panics
+/// If the address is none.
+#[must_use]
+pub fn backend(url: &str) -> RedisBackend {
+    patient(url)
         .build()
         .expect("the address of the server is valid")
+}
+
+/// [`backend`], before it is built.
+pub fn patient(url: &str) -> RedisBackendBuilder {
+    RedisBackend::builder(url)
+        .read_budget(Duration::from_secs(20))
+        .store_budget(Duration::from_secs(20))
 }
 
 fn world() -> Arc<World> {
@@ -112,9 +122,7 @@ pub fn redis_url() -> String {
 /// In a world without one.
 #[must_use]
 pub fn redis_backend() -> RedisBackend {
-    let world = world();
-    let server = world.redis.as_ref();
-    backend(server.expect("this world has a Redis server"))
+    backend(&redis_url())
 }
 
 /// The manager of the world: everything is stored where the world says, with the framework's defaults.
@@ -129,7 +137,7 @@ pub fn stored() -> CacheConfig {
         .redis
         .as_ref()
         .map_or_else(CacheConfig::memory, |server| {
-            CacheConfig::on(backend(server))
+            CacheConfig::on(backend(&server.url()))
         })
 }
 
@@ -155,9 +163,6 @@ pub async fn with_caches<T>(
 }
 
 /// To be called by every function under test: counts one more run of `function`, and says how many there were before.
-///
-/// # Panics
-/// Never.
 pub fn body(function: &'static str) -> u64 {
     let world = world();
     let mut bodies = world.bodies.lock().expect("no test panics here");
@@ -167,9 +172,6 @@ pub fn body(function: &'static str) -> u64 {
 }
 
 /// How often `function` has run in this world.
-///
-/// # Panics
-/// Never.
 #[must_use]
 pub fn bodies(function: &'static str) -> u64 {
     world()
@@ -246,7 +248,7 @@ pub fn on_redis() -> bool {
 /// The value keys in the world's server, in order, once the background is quiet.
 ///
 /// # Panics
-/// As [`redis`].
+/// As [`redis()`].
 pub async fn value_keys() -> Vec<String> {
     keys_like("cache:*").await
 }
@@ -254,12 +256,20 @@ pub async fn value_keys() -> Vec<String> {
 /// The keys in the world's server that match a pattern, in order, once the background is quiet.
 ///
 /// # Panics
-/// As [`redis`].
+/// As [`redis()`].
 pub async fn keys_like(pattern: &str) -> Vec<String> {
     caches().settle().await;
+    keys_at(&mut redis().await, pattern).await
+}
+
+/// The keys that match a pattern in the database of that connection, in order.
+///
+/// # Panics
+/// If the server does not answer.
+pub async fn keys_at(connection: &mut MultiplexedConnection, pattern: &str) -> Vec<String> {
     let mut keys: Vec<String> = redis::cmd("KEYS")
         .arg(pattern)
-        .query_async(&mut redis().await)
+        .query_async(connection)
         .await
         .expect("the server answers");
     keys.sort_unstable();
@@ -273,6 +283,17 @@ pub async fn keys_like(pattern: &str) -> Vec<String> {
 pub async fn assert_value_keys(expected: &[&str]) {
     if on_redis() {
         assert_eq!(value_keys().await, expected);
+    }
+}
+
+/// Asserts that an error or a line of a log names all of these.
+///
+/// # Panics
+/// If it does not.
+#[track_caller]
+pub fn assert_says(sentence: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(sentence.contains(part), "no `{part}` in: {sentence}");
     }
 }
 

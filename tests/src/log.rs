@@ -2,11 +2,11 @@
 
 use std::{
     fmt::{self, Write as _},
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 use tracing::{
-    Event, Level, Metadata, Subscriber,
+    Dispatch, Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
     span,
     subscriber::{DefaultGuard, set_default},
@@ -24,6 +24,11 @@ type Lines = Arc<Mutex<Vec<(Level, String)>>>;
 impl Log {
     /// Begins to listen.
     pub fn listen() -> Self {
+        // As long as a process has had one listener only, `tracing` asks the thread that comes first to an event whether
+        // anybody listens, and takes its answer for all threads. So there are two.
+        static SECOND: LazyLock<Dispatch> =
+            LazyLock::new(|| Dispatch::new(Listener(Lines::default())));
+        LazyLock::force(&SECOND);
         let lines = Lines::default();
         let listener = Listener(Arc::clone(&lines));
         Self {
@@ -33,18 +38,12 @@ impl Log {
     }
 
     /// The warnings and errors so far: message and fields, each in a line.
-    ///
-    /// # Panics
-    /// Never.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.lines(|level| *level <= Level::WARN)
     }
 
     /// All that was logged so far, traces too.
-    ///
-    /// # Panics
-    /// Never.
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         self.lines(|_| true)

@@ -12,7 +12,6 @@
 //! find stale answers.
 
 mod database;
-mod dice;
 mod fate;
 mod keeper;
 mod run;
@@ -20,7 +19,8 @@ mod saboteur;
 mod unfenced;
 
 pub use database::{Database, InProcess, OnServer};
-pub use dice::Dice;
+/// Chance that can be repeated: its seed decides it.
+pub use fastrand::Rng;
 pub use keeper::{Annotated, Keeper, Look, Way};
 pub use run::{Plan, run};
 pub use saboteur::Saboteur;

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 both!(
     case_088_a_write_fails,
     case_088_a_value_put_by_hand_is_not_stored,
+    a_put_that_fails_takes_away_what_it_was_to_replace,
     case_090_an_invalidation_fails,
     every_operation_fails,
 );
@@ -97,6 +98,23 @@ async fn case_088_a_value_put_by_hand_is_not_stored() {
     .await;
 }
 
+async fn a_put_that_fails_takes_away_what_it_was_to_replace() {
+    let backend = faulty();
+    on(&backend, async {
+        let cache = caches().cache::<u64>("c").expect("a valid name");
+        cache.insert(&1, 7).await.expect("it works");
+        backend.fail(&[Operation::Put]);
+        assert!(cache.insert(&1, 8).await.is_err());
+        assert_eq!(cache.get(&1).await, None);
+        backend.heal();
+        cache.insert(&1, 7).await.expect("it works again");
+        backend.fail(&[Operation::Put]);
+        assert_eq!(put(1).await, Ok(0));
+        assert_eq!(cache.get(&1).await, None);
+    })
+    .await;
+}
+
 async fn case_090_an_invalidation_fails() {
     #[cache_result(cache = "c", lock_timeout = "1h", manager = caches())]
     async fn slow(#[cache_key] _k: u64, gate: Gate) -> u64 {
@@ -164,12 +182,12 @@ async fn every_operation_fails() {
     on(&backend, async {
         let log = Log::listen();
         for (k, operation) in (0..).zip(Operation::ALL) {
-            backend.fail(&[operation]);
+            backend.fail(&[*operation]);
             call_everything(k).await;
             caches().settle().await;
             backend.heal();
         }
-        backend.fail(&Operation::ALL);
+        backend.fail(Operation::ALL);
         for k in 100..200 {
             call_everything(k).await;
         }
@@ -198,7 +216,7 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
     for operation in Operation::ALL {
         let backend = FaultyBackend::new(map.clone());
         on(&backend, async {
-            make_it_so(&backend, &[operation]);
+            make_it_so(&backend, &[*operation]);
             let what = format!("{operation:?}");
             for k in 0..3 {
                 assert!(assert_within(1, &what, read(k)).await.is_ok());
@@ -211,7 +229,7 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
     }
     let backend = FaultyBackend::new(map);
     on(&backend, async {
-        make_it_so(&backend, &Operation::ALL);
+        make_it_so(&backend, Operation::ALL);
         for k in 0..3 {
             assert!(assert_within(1, "a load", read(k)).await.is_ok());
             // The tokens before the body, the removal after it.
@@ -225,6 +243,40 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
         assert!(began.elapsed() <= Duration::from_secs(1));
     })
     .await;
+}
+
+/// Callers who could not read and callers who could do not know the same; but no caller makes the others load again.
+#[tokio::test(start_paused = true)]
+async fn callers_share_loads_while_every_other_read_fails() {
+    World::memory()
+        .run(async {
+            let backend = faulty();
+            on(&backend, async {
+                let mut callers = Vec::new();
+                for i in 0..100 {
+                    if i % 2 == 0 {
+                        backend.fail(&[Operation::Load]);
+                    } else {
+                        backend.heal();
+                    }
+                    callers.push(spawn(slow(1)));
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                for caller in callers {
+                    assert!(caller.await.expect("no panic") < 2);
+                }
+                assert_eq!(bodies("slow"), 2);
+            })
+            .await;
+        })
+        .await;
+}
+
+#[cache_result(cache = "c", manager = caches())]
+async fn slow(_k: u64) -> u64 {
+    let run = body("slow");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    run
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,7 +302,7 @@ async fn a_backend_that_is_slow_within_the_budget_is_used() {
         .run(async {
             let backend = faulty();
             on(&backend, async {
-                backend.delay(&Operation::ALL, BUDGET - Duration::from_millis(1));
+                backend.delay(Operation::ALL, BUDGET - Duration::from_millis(1));
                 let began = Instant::now();
                 assert_eq!(read(1).await, Ok(0));
                 assert_eq!(began.elapsed(), BUDGET - Duration::from_millis(1));

@@ -6,20 +6,13 @@ use cache_core::{
     CacheConfig, CacheManager, cache_invalidate, cache_invalidate_all, cache_put, cache_result,
 };
 use tests::{
-    World, advance, assert_value_keys, bodies, body, both, caches, on_redis, redis, stored,
-    value_keys, with_caches,
+    World, advance, assert_says, assert_value_keys, bodies, body, both, caches, keys_like,
+    on_redis, redis, stored, value_keys, with_caches,
 };
 
 both!(case_080_switched_off);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-#[track_caller]
-fn assert_says(sentence: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(sentence.contains(part), "no `{part}` in: {sentence}");
-    }
-}
 
 #[test]
 fn case_079_settings_of_one_cache_and_defaults() {
@@ -184,22 +177,16 @@ async fn case_082_key_prefixes() {
         .await
     }
 
-    let keys = async |pattern: &str| {
-        let keys: Vec<String> = ::redis::cmd("KEYS")
-            .arg(pattern)
-            .query_async(&mut redis().await)
-            .await
-            .expect("the server answers");
-        keys
-    };
-
     World::redis()
         .run(async {
             assert_eq!(with(stored()).await, ["cache:foo:keyname"]);
             with(stored().prefix("my-prefix")).await;
-            assert_eq!(keys("my-prefix*").await, ["my-prefix:keyname"]);
+            assert_eq!(keys_like("my-prefix*").await, ["my-prefix:keyname"]);
             with(stored().prefix("other-prefix:{cache-name}")).await;
-            assert_eq!(keys("other-prefix*").await, ["other-prefix:foo:keyname"]);
+            assert_eq!(
+                keys_like("other-prefix*").await,
+                ["other-prefix:foo:keyname"]
+            );
         })
         .await;
 }

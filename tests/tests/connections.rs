@@ -3,29 +3,10 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use cache_core::{CacheConfig, cache_invalidate_all, cache_result};
-use cache_redis::RedisBackend;
 use redis::aio::MultiplexedConnection;
-use tests::{World, bodies, body, caches, redis, redis_url, with_caches};
-
-async fn value_keys(connection: &mut MultiplexedConnection) -> Vec<String> {
-    let mut keys: Vec<String> = redis::cmd("KEYS")
-        .arg("cache:*")
-        .query_async(connection)
-        .await
-        .expect("the server answers");
-    keys.sort_unstable();
-    keys
-}
-
-/// A backend that waits as long as it takes, however busy the machine is.
-fn patient(url: &str, connections: usize) -> RedisBackend {
-    RedisBackend::builder(url)
-        .read_budget(Duration::from_secs(10))
-        .store_budget(Duration::from_secs(10))
-        .connections(connections)
-        .build()
-        .expect("the address of the server is valid")
-}
+use tests::{
+    World, backend, bodies, body, caches, connect, keys_at, patient, redis, redis_url, with_caches,
+};
 
 #[tokio::test]
 async fn case_083_a_cache_on_another_database() {
@@ -44,11 +25,7 @@ async fn case_083_a_cache_on_another_database() {
 
     async fn behaviour() {
         let mut in_zero = redis().await;
-        let client = redis::Client::open(format!("{}/1", redis_url())).expect("a valid address");
-        let mut in_one = client
-            .get_multiplexed_async_connection()
-            .await
-            .expect("the server answers");
+        let mut in_one = connect(&format!("{}/1", redis_url())).await;
         // Of the same name as an entry, in the database that is none of the cache's.
         let foreign = redis::cmd("SET")
             .arg("cache:one:7")
@@ -68,11 +45,14 @@ async fn case_083_a_cache_on_another_database() {
         let mut expected: BTreeSet<String> = entries("zero");
         expected.insert("cache:one:7".to_owned());
         assert_eq!(
-            BTreeSet::from_iter(value_keys(&mut in_zero).await),
+            BTreeSet::from_iter(keys_at(&mut in_zero, "cache:*").await),
             expected
         );
         let mine: BTreeSet<String> = entries("one");
-        assert_eq!(BTreeSet::from_iter(value_keys(&mut in_one).await), mine);
+        assert_eq!(
+            BTreeSet::from_iter(keys_at(&mut in_one, "cache:*").await),
+            mine
+        );
 
         clear_one().await;
         for k in 0..102 {
@@ -83,14 +63,14 @@ async fn case_083_a_cache_on_another_database() {
         clear_one().await;
         // The memory is given back in the background.
         let give_back = async {
-            while !value_keys(&mut in_one).await.is_empty() {
+            while !keys_at(&mut in_one, "cache:*").await.is_empty() {
                 tokio::task::yield_now().await;
             }
         };
-        let given_back = tokio::time::timeout(Duration::from_secs(30), give_back).await;
+        let given_back = tokio::time::timeout(Duration::from_secs(60), give_back).await;
         given_back.expect("what was cleared is removed");
         assert_eq!(
-            BTreeSet::from_iter(value_keys(&mut in_zero).await),
+            BTreeSet::from_iter(keys_at(&mut in_zero, "cache:*").await),
             expected
         );
     }
@@ -100,8 +80,8 @@ async fn case_083_a_cache_on_another_database() {
             let (first, second) = (redis_url(), format!("{}/1", redis_url()));
             let configure = |builder: cache_core::CacheManagerBuilder| {
                 builder
-                    .defaults(CacheConfig::on(patient(&first, 1)))
-                    .cache("one", CacheConfig::on(patient(&second, 1)))
+                    .defaults(CacheConfig::on(backend(&first)))
+                    .cache("one", CacheConfig::on(backend(&second)))
             };
             with_caches(configure, behaviour()).await;
         })
@@ -156,7 +136,10 @@ async fn case_093_connections_are_kept_and_few() {
 
     World::redis()
         .run(async {
-            let redis = patient(&redis_url(), 2);
+            let redis = patient(&redis_url())
+                .connections(2)
+                .build()
+                .expect("a valid address");
             let configure =
                 |builder: cache_core::CacheManagerBuilder| builder.defaults(CacheConfig::on(redis));
             with_caches(configure, behaviour()).await;

@@ -1,9 +1,7 @@
 //! What every backend must do, held against each there is, and against one that a user might write.
 
-use std::time::Duration;
-
 use cache_core::testing::{FaultyBackend, MapBackend, contract};
-use cache_redis::{RedisBackend, dev::RedisServer};
+use cache_redis::dev::RedisServer;
 use tests::advance_redis;
 
 #[path = "../../examples/own_backend.rs"]
@@ -26,16 +24,8 @@ async fn the_backend_in_bad_weather_when_it_is_good() {
 #[tokio::test]
 async fn redis() {
     let server = RedisServer::start().expect("a Redis server is needed");
-    let backend = RedisBackend::builder(&server.url())
-        .read_budget(Duration::from_secs(10))
-        .store_budget(Duration::from_secs(10))
-        .build()
-        .expect("the address of the server is valid");
-    let client = redis::Client::open(server.url()).expect("the address of the server is valid");
-    let connection = client
-        .get_multiplexed_async_connection()
-        .await
-        .expect("the server answers");
+    let backend = tests::backend(&server.url());
+    let connection = tests::connect(&server.url()).await;
     let advance = async |by| advance_redis(&mut connection.clone(), by).await;
     contract::check(&backend, advance).await;
 }

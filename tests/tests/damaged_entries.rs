@@ -4,7 +4,9 @@ use cache_core::{
     Bytes, CacheBackend, CacheConfig, CacheManager, backend::CacheId, cache_result,
     testing::MapBackend,
 };
-use tests::{Log, bodies, body, both, caches, on_redis, redis, redis_backend, with_caches};
+use tests::{
+    Log, World, bodies, body, both, caches, keys_like, on_redis, redis, redis_backend, with_caches,
+};
 
 both!(
     case_b28_what_cannot_be_decoded_is_a_miss_once,
@@ -182,4 +184,38 @@ async fn case_b28_every_damaged_byte_is_noticed() {
         }
     })
     .await;
+}
+
+/// The tokens that guard the entries are no entries, but whoever can write those can write these.
+#[tokio::test]
+async fn what_stands_in_place_of_a_token_is_overwritten() {
+    World::redis()
+        .run(async {
+            f(1).await;
+            let tokens = keys_like("cs:c:*").await;
+            assert_eq!(tokens.len(), 2, "a stamp and an epoch");
+            let mut redis = redis().await;
+            let garbage = [("SET", "x"), ("SET", ""), ("RPUSH", "x"), ("SADD", "x")];
+            for (key, (command, value)) in tokens.iter().flat_map(|key| garbage.map(|g| (key, g))) {
+                for clear in [false, true] {
+                    let plant = ::redis::pipe()
+                        .del(key)
+                        .cmd(command)
+                        .arg(key)
+                        .arg(value)
+                        .exec_async(&mut redis)
+                        .await;
+                    plant.expect("the server answers");
+                    if clear {
+                        let cache = caches().cache::<(u64, String)>(CACHE);
+                        let cleared = cache.expect("its type").invalidate_all().await;
+                        assert!(cleared.is_ok(), "{key} {command}: {cleared:?}");
+                    }
+                    let value = f(1).await;
+                    caches().settle().await;
+                    assert_eq!(f(1).await, value, "in place of {key} by {command}");
+                }
+            }
+        })
+        .await;
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use cache_core::{Cache, CacheConfig, CacheManager};
-use cache_redis::{RedisBackend, dev::RedisServer};
+use cache_redis::dev::RedisServer;
 use redis::aio::MultiplexedConnection;
 
 const FOREIGN: u64 = 500_000;
@@ -25,14 +25,10 @@ impl Setting {
     async fn new() -> Self {
         let server = RedisServer::start().expect("a Redis server is needed");
         let connection = tests::connect(&server.url()).await;
-        let redis = RedisBackend::builder(&format!(
+        let redis = tests::backend(&format!(
             "redis://caches:secret@127.0.0.1:{}",
             server.port()
-        ))
-        .read_budget(Duration::from_secs(20))
-        .store_budget(Duration::from_secs(20))
-        .build()
-        .expect("the address is valid");
+        ));
         let cache = CacheManager::builder()
             .defaults(CacheConfig::on(redis).ttl(Duration::from_secs(3600)))
             .build()

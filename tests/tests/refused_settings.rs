@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cache_core::{CacheConfig, CacheManager, CacheManagerBuilder, testing::MapBackend};
+use tests::assert_says;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -11,13 +12,6 @@ fn refusal(builder: CacheManagerBuilder) -> String {
     refused
         .expect_err("such a configuration is refused")
         .to_string()
-}
-
-#[track_caller]
-fn assert_says(sentence: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(sentence.contains(part), "no `{part}` in: {sentence}");
-    }
 }
 
 #[test]

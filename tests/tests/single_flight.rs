@@ -34,6 +34,9 @@ async fn many_callers_share_one_body(callers: usize) {
     gate.open();
     assert_eq!(results(calls).await, vec![0; callers]);
     assert_eq!(bodies("f"), 1);
+    let stats = caches().stats()["c"];
+    assert_eq!((stats.misses, stats.loads, stats.hits), (1, 1, 0));
+    assert_eq!(stats.coalesced, callers as u64 - 1);
 }
 
 async fn case_060_concurrent_misses_share_one_body() {

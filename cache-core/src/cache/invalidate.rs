@@ -3,7 +3,12 @@
 use std::{future::Future, sync::Arc};
 
 use super::CacheInner;
-use crate::{backend::CacheBackend, error::CacheError, key::KeyText, limit};
+use crate::{
+    backend::{BackendError, CacheBackend},
+    error::CacheError,
+    key::KeyText,
+    limit,
+};
 
 /// What an invalidation ends.
 #[derive(Clone, Debug)]
@@ -49,7 +54,7 @@ impl CacheInner {
     }
 
     /// Ends what this process has of an entry: the entry in memory, and the loads under way.
-    fn forget(&self, target: &Target) -> bool {
+    pub(super) fn forget(&self, target: &Target) -> bool {
         match target {
             Target::Key(key) => {
                 let removed = self.flights.invalidate(key.as_str(), || {
@@ -75,17 +80,30 @@ impl CacheInner {
         target: Target,
     ) -> impl Future<Output = Result<bool, CacheError>> + Send + 'static {
         let cache = Arc::clone(self);
+        // Owed from now on, before anything can go wrong: also if this future is never polled.
+        let attempt = self.owed.owe(&target);
         async move {
-            let request = async {
-                match &target {
-                    Target::Key(key) => backend.invalidate(cache.id.entry(key.as_str())).await,
-                    Target::All => backend.invalidate_all(&cache.id).await.map(|()| true),
-                }
-            };
+            let request = cache.request(&*backend, &target);
             let answer = cache.ask(backend.store_budget(), request).await;
             // Loads that began while the backend was being told have read the old tokens, or the old value.
             cache.forget(&target);
+            match answer {
+                Ok(_) => cache.owed.paid(&target, attempt),
+                Err(_) => cache.recover(),
+            }
             answer
+        }
+    }
+
+    /// Tells the backend, and says whether there was an entry.
+    pub(super) async fn request(
+        &self,
+        backend: &dyn CacheBackend,
+        target: &Target,
+    ) -> Result<bool, BackendError> {
+        match target {
+            Target::Key(key) => backend.invalidate(self.id.entry(key.as_str())).await,
+            Target::All => backend.invalidate_all(&self.id).await.map(|()| true),
         }
     }
 
@@ -116,7 +134,11 @@ impl CacheInner {
                 Err(error) => Err(error),
             };
             self.flights.invalidate_if(predicate);
-            ended = self.answered(answer)?;
+            ended = self.answered(answer).inspect_err(|_| {
+                // Which entries are left is not known, and the predicate cannot be kept: all of them are ended in time.
+                self.owed.owe(&Target::All);
+                self.recover();
+            })?;
         }
         self.counters.invalidations.add(ended);
         Ok(ended)

@@ -26,7 +26,8 @@ struct PutAttempt {
     presence: Option<Presence>,
     epoch: u64,
     changes: u64,
-    fence: Option<Fence>,
+    /// The tokens of the backend, if it has any; or why they are not known.
+    fence: Result<Option<Fence>, CacheError>,
 }
 
 impl CacheInner {
@@ -96,7 +97,7 @@ impl CacheInner {
             PutKey::FromValue(_) => None,
         };
         let fence = match self.config.backend() {
-            None => None,
+            None => Ok(None),
             Some(backend) => {
                 let request = async {
                     match key {
@@ -107,10 +108,7 @@ impl CacheInner {
                         PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
                     }
                 };
-                self.ask(backend.read_budget(), request)
-                    .await
-                    .ok()
-                    .flatten()
+                self.ask(backend.read_budget(), request).await
             }
         };
         PutAttempt {
@@ -160,20 +158,34 @@ impl CacheInner {
         };
         // First nobody joins what is under way; below, after the backend was told, once more for those who came in between.
         let unchanged = presence.settle_put(epoch, changes, || {}, || {});
-        let Some(fence) = fence.filter(|_| unchanged) else {
-            self.count_store(false);
-            return self.invalidate(Target::Key(key)).await.map(drop);
+        let fence = match fence {
+            Ok(Some(fence)) if unchanged => fence,
+            Ok(_) => {
+                self.count_store(false);
+                return self.invalidate(Target::Key(key)).await.map(drop);
+            }
+            Err(error) => {
+                self.counters.store_failures.one();
+                return self.invalidate(Target::Key(key)).await.and(Err(error));
+            }
         };
         let new = match self.seal(&key, value, form, lifetime, fence) {
             Ok(new) => NewEntry { scope, ..new },
             Err(error) => return self.invalidate(Target::Key(key)).await.and(Err(error)),
         };
         let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
+        // What it is to supersede is no longer true, also if the put fails: then that is an invalidation which is owed. If it
+        // does not, it covers those that are owed already: it replaces the stamp and the entry as they would.
+        let superseded = Target::Key(key.clone());
+        let attempt = self.owed.owe(&superseded);
         let work = async move {
-            let entry = cache.id.entry(key.as_str());
-            let request = backend_of_task.put(entry, new);
+            let request = backend_of_task.put(cache.id.entry(key.as_str()), new);
             let answer = cache.ask(backend_of_task.store_budget(), request).await;
             presence.settle_put(epoch, None, || {}, || {});
+            match answer {
+                Ok(_) => cache.owed.paid(&superseded, attempt),
+                Err(_) => cache.recover(),
+            }
             cache.stored(answer)
         };
         self.acknowledged(backend, work).await

@@ -15,49 +15,51 @@ use crate::{
     codec::{CodecError, ValueForm},
     entry::{self, Label},
     error::CacheError,
-    flight::Landing,
+    flight::{Landing, Tokens},
     key::KeyText,
     limit,
-    memory::Held,
 };
 
 /// The answer of a backend to a look-up.
 pub(super) enum Read<V> {
     Hit(V),
-    /// The tokens to store with; `None` if they are not known, and nothing may be stored.
-    Miss(Option<Fence>),
+    Miss(Tokens),
 }
 
 impl CacheInner {
     /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
     pub(super) async fn read<V: 'static>(
-        &self,
+        self: &Arc<Self>,
         key: &KeyText,
         form: Option<ValueForm<V>>,
     ) -> Read<V> {
         let (Some(backend), Some(form)) = (self.config.backend(), form) else {
-            return Read::Miss(None);
+            return Read::Miss(Tokens::Unknown);
         };
+        if self.is_owed(key) {
+            return Read::Miss(Tokens::Unknown);
+        }
         let request = backend.load(self.id.entry(key.as_str()));
         let Ok(loaded) = self.ask(backend.read_budget(), request).await else {
-            return Read::Miss(None);
+            return Read::Miss(Tokens::Unknown);
         };
         let Some(fence) = loaded.fence else {
-            return Read::Miss(None);
+            return Read::Miss(Tokens::Missing);
         };
+        let miss = Read::Miss(Tokens::Known(fence));
         let Some(bytes) = loaded.bytes else {
-            return Read::Miss(Some(fence));
+            return miss;
         };
         let opened = match entry::open(&bytes, &self.label(key, form)) {
             Ok(opened) => opened,
             Err(unreadable) => {
                 self.unusable_entry(&unreadable.to_string());
-                return Read::Miss(Some(fence));
+                return miss;
             }
         };
         if opened.epoch != fence.epoch {
             self.counters.stale.one();
-            return Read::Miss(Some(fence));
+            return miss;
         }
         // A `Deserialize` of a user may panic; a bad entry must not become a failing call.
         let decoded = catch_unwind(AssertUnwindSafe(|| {
@@ -67,40 +69,42 @@ impl CacheInner {
             Ok(Ok(value)) => Read::Hit(value),
             Ok(Err(error)) => {
                 self.unusable_entry(&error.to_string());
-                Read::Miss(Some(fence))
+                miss
             }
             Err(_) => {
                 self.unusable_entry("its `Deserialize` panicked");
-                Read::Miss(Some(fence))
+                miss
             }
         }
     }
 
-    /// Stores a value that has landed, in a task of its own; its flight answers for the key meanwhile.
-    pub(super) fn store_landed<V: Send + Sync + 'static>(
+    /// Stores what has landed, in a task of its own; its flight answers for the key meanwhile.
+    pub(super) fn store_landed(
         self: &Arc<Self>,
         backend: &Arc<dyn CacheBackend>,
         key: &KeyText,
         landing: Landing,
-        held: Arc<Held>,
-        form: ValueForm<V>,
-        (lifetime, fence): (Option<Duration>, Fence),
+        new: NewEntry,
     ) {
         let (cache, backend, key) = (Arc::clone(self), Arc::clone(backend), key.clone());
         let store = async move {
-            let Some(value) = held.value::<V>() else {
-                return;
-            };
-            if let Ok(new) = cache.seal(&key, value, form, lifetime, fence) {
-                let request = backend.store(cache.id.entry(key.as_str()), new);
-                let _ = cache.stored(cache.ask(backend.store_budget(), request).await);
-            }
+            let request = backend.store(cache.id.entry(key.as_str()), new);
+            let _ = cache.stored(cache.ask(backend.store_budget(), request).await);
             drop(landing.presence);
         };
         if self.background.spawn(store).is_none() {
             self.counters.store_failures.one();
             self.outside_of_a_runtime();
         }
+    }
+
+    /// Whether the backend may hold of this key what an invalidation was to end. Then it is neither read nor written.
+    pub(super) fn is_owed(self: &Arc<Self>, key: &KeyText) -> bool {
+        let owed = self.owed.covers(key);
+        if owed {
+            self.recover();
+        }
+        owed
     }
 
     /// The answer of the backend to `request`, if it comes within `budget`. Whether it did is noted.
@@ -138,7 +142,9 @@ impl CacheInner {
         backend: &Arc<dyn CacheBackend>,
         work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
     ) -> Result<T, CacheError> {
-        self.answered(limit::timers())?;
+        if let Err(error) = limit::timers() {
+            return self.answered(Err(error));
+        }
         let Some(task) = self.background.spawn(work) else {
             return self.answered(Err(limit::no_timers()));
         };

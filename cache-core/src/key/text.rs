@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use super::DEFAULT_KEY;
 
 /// Where a key text is written. The one place that knows how it is kept.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Buffer(String);
 
 impl fmt::Debug for Buffer {

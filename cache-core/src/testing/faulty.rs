@@ -34,9 +34,11 @@ pub enum Operation {
     InvalidateIf,
 }
 
+const OPERATIONS: usize = Operation::ALL.len();
+
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: &'static [Self] = &[
         Self::Load,
         Self::Store,
         Self::Put,
@@ -63,8 +65,8 @@ impl Operation {
 #[derive(Clone)]
 pub struct FaultyBackend {
     inner: Arc<dyn CacheBackend>,
-    faults: Arc<watch::Sender<[Fault; 6]>>,
-    calls: Arc<[AtomicU64; 6]>,
+    faults: Arc<watch::Sender<[Fault; OPERATIONS]>>,
+    calls: Arc<[AtomicU64; OPERATIONS]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +82,7 @@ impl FaultyBackend {
     pub fn new(inner: impl CacheBackend) -> Self {
         Self {
             inner: Arc::new(inner),
-            faults: Arc::new(watch::Sender::new([Fault::None; 6])),
+            faults: Arc::new(watch::Sender::new([Fault::None; OPERATIONS])),
             calls: Arc::default(),
         }
     }
@@ -102,7 +104,7 @@ impl FaultyBackend {
 
     /// Everything works again; what hangs goes on.
     pub fn heal(&self) {
-        self.set(&Operation::ALL, Fault::None);
+        self.set(Operation::ALL, Fault::None);
     }
 
     /// How often that was asked for.

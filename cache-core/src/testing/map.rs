@@ -2,8 +2,8 @@
 
 use std::{
     collections::HashMap,
+    mem::replace,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -36,9 +36,18 @@ pub struct MapBackend {
 
 #[derive(Debug, Default)]
 struct State {
-    entries: HashMap<String, (Bytes, Nanos)>,
+    entries: HashMap<String, Stored>,
     stamps: HashMap<String, Token>,
     caches: HashMap<String, CacheTokens>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    bytes: Bytes,
+    expiry: Nanos,
+    /// The one it was stored under, by which it belongs to a cache: prefixes do not tell, `shop` may be one and `shop:x` another.
+    /// What was planted has none.
+    epoch: Option<Token>,
 }
 
 /// The tokens of one cache: its epoch, and a stamp that every change replaces.
@@ -71,9 +80,12 @@ impl MapBackend {
 
     /// Puts bytes under a name, as a foreign program might.
     pub fn plant(&self, storage_key: &str, bytes: impl Into<Bytes>) {
-        self.state()
-            .entries
-            .insert(storage_key.to_owned(), (bytes.into(), NEVER));
+        let planted = Stored {
+            bytes: bytes.into(),
+            expiry: NEVER,
+            epoch: None,
+        };
+        self.state().entries.insert(storage_key.to_owned(), planted);
     }
 
     /// Forgets everything, tokens too, as a server does that restarts without its data.
@@ -85,10 +97,17 @@ impl MapBackend {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn expiry(&self, ttl: Option<Duration>) -> Nanos {
-        ttl.map_or(NEVER, |ttl| {
-            self.clock.clock().now().saturating_add(nanos(ttl))
-        })
+    fn now(&self) -> Nanos {
+        self.clock.clock().now()
+    }
+
+    fn stored(&self, new: NewEntry) -> Stored {
+        let after = |ttl| self.now().saturating_add(nanos(ttl));
+        Stored {
+            bytes: new.bytes,
+            expiry: new.ttl.map_or(NEVER, after),
+            epoch: Some(new.fence.epoch),
+        }
     }
 }
 
@@ -121,7 +140,7 @@ impl State {
         fence == new.fence
     }
 
-    fn invalidate(&mut self, entry: EntryId<'_>) -> Option<(Bytes, Nanos)> {
+    fn invalidate(&mut self, entry: EntryId<'_>) -> Option<Stored> {
         self.stamps.insert(entry.storage_key(), Token::random());
         self.tokens(entry.cache()).stamp = Token::random();
         self.entries.remove(&entry.storage_key())
@@ -131,40 +150,34 @@ impl State {
 #[async_trait]
 impl CacheBackend for MapBackend {
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
-        let now = self.clock.clock().now();
+        let now = self.now();
         let mut state = self.state();
         let fence = state.fence(entry);
         let found = state
             .entries
             .get(&entry.storage_key())
-            .filter(|(_, expiry)| now < *expiry);
+            .filter(|stored| now < stored.expiry);
         Ok(Loaded {
-            bytes: found.map(|(bytes, _)| bytes.clone()),
+            bytes: found.map(|stored| stored.bytes.clone()),
             fence: Some(fence),
         })
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        let expiry = self.expiry(new.ttl);
         let mut state = self.state();
         let holds = state.holds(entry, &new);
         if holds {
-            state
-                .entries
-                .insert(entry.storage_key(), (new.bytes, expiry));
+            state.entries.insert(entry.storage_key(), self.stored(new));
         }
         Ok(holds)
     }
 
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        let expiry = self.expiry(new.ttl);
         let mut state = self.state();
         let holds = state.holds(entry, &new);
         state.invalidate(entry);
         if holds {
-            state
-                .entries
-                .insert(entry.storage_key(), (new.bytes, expiry));
+            state.entries.insert(entry.storage_key(), self.stored(new));
         }
         Ok(holds)
     }
@@ -179,18 +192,19 @@ impl CacheBackend for MapBackend {
     }
 
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
-        let now = self.clock.clock().now();
+        let now = self.now();
         Ok(self
             .state()
             .invalidate(entry)
-            .is_some_and(|(_, expiry)| now < expiry))
+            .is_some_and(|stored| now < stored.expiry))
     }
 
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
         let mut state = self.state();
-        state.tokens(cache).epoch = Token::random();
-        let prefix = format!("{}:", cache.prefix());
-        state.entries.retain(|key, _| !key.starts_with(&prefix));
+        let ended = replace(&mut state.tokens(cache).epoch, Token::random());
+        state
+            .entries
+            .retain(|_, stored| stored.epoch != Some(ended));
         Ok(())
     }
 
@@ -200,13 +214,18 @@ impl CacheBackend for MapBackend {
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError> {
         let prefix = format!("{}:", cache.prefix());
+        let now = self.now();
         let mut state = self.state();
         state.tokens(cache).stamp = Token::random();
+        let epoch = state.tokens(cache).epoch;
         state.stamps.retain(|key, _| !key.starts_with(&prefix));
-        let before = state.entries.len();
-        state
-            .entries
-            .retain(|key, _| !key.strip_prefix(&prefix).is_some_and(predicate));
-        Ok((before - state.entries.len()) as u64)
+        let mut ended = 0;
+        state.entries.retain(|key, stored| {
+            let ends = stored.epoch.is_none_or(|stored| stored == epoch)
+                && key.strip_prefix(&prefix).is_some_and(predicate);
+            ended += u64::from(ends && now < stored.expiry);
+            !ends
+        });
+        Ok(ended)
     }
 }

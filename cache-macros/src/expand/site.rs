@@ -8,6 +8,7 @@ use super::{Expansion, located};
 use crate::{
     args::{Args, CacheRef, Kind},
     function::{Mark, key_params},
+    spelling::{borrows_static, find},
     types::Naming,
 };
 
@@ -53,13 +54,12 @@ impl Expansion<'_> {
         let span = &self.span;
         let mut naming = Naming::new(&self.function.sig, *span);
         let none = quote_spanned!(*span=> ::core::option::Option::None);
-        let value = match self
-            .function
-            .output()
-            .filter(|_| layer.kind.stores())
-            .and_then(|ty| naming.name(ty))
-        {
-            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty)),
+        let stored = self.function.output().filter(|_| layer.kind.stores());
+        let unserialized = stored
+            .and_then(|ty| find(ty, &borrows_static))
+            .map(|_| quote_spanned!(*span=> , unserialized));
+        let value = match stored.and_then(|ty| naming.name(ty)) {
+            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty #unserialized)),
             None => none.clone(),
         };
         let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {

@@ -16,9 +16,9 @@ use std::{
 
 use cache_core::{
     Bytes, CacheBackend,
-    backend::{BackendError, CacheId, Fence, FenceScope, NewEntry, Token},
+    backend::{BackendError, CacheId, EPOCH_BEFORE_END, Fence, FenceScope, NewEntry, Token},
 };
-use cache_redis::{RedisBackend, dev::RedisServer};
+use cache_redis::{RedisBackend, RedisBackendBuilder, dev::RedisServer};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
 
 /// A server, a backend for it and a plain connection to look at it from outside.
@@ -46,16 +46,38 @@ impl Fixture {
     }
 
     /// The connections to the server other than the one to look at it from outside.
-    pub(crate) async fn clients(&mut self) -> BTreeSet<u64> {
-        let own: u64 = self.ask(&["CLIENT", "ID"]).await;
-        let list: String = self.ask(&["CLIENT", "LIST"]).await;
-        let ids = list
-            .lines()
-            .filter_map(|line| line.split([' ', '=']).nth(1)?.parse().ok());
-        ids.filter(|id| *id != own).collect()
+    pub(crate) async fn clients(&self) -> BTreeSet<u64> {
+        clients(self.outside.clone()).await
     }
 
-    /// The keys that match the pattern. For tests only: `KEYS` is what the backend must never use.
+    /// Waits until the connections to the server are such.
+    pub(crate) async fn until_clients(&self, what: &str, are: impl Fn(BTreeSet<u64>) -> bool) {
+        let are = &are;
+        eventually(what, || {
+            let outside = self.outside.clone();
+            async move { are(clients(outside).await) }
+        })
+        .await;
+    }
+
+    /// Waits until that many connections wait for the server to carry out what they have sent.
+    pub(crate) async fn until_blocked(&self, clients: u64) {
+        eventually("a request is held back by the server", || {
+            let mut outside = self.outside.clone();
+            async move {
+                let info: String = ask(&mut outside, &["INFO", "clients"]).await;
+                info.contains(&format!("blocked_clients:{clients}\r\n"))
+            }
+        })
+        .await;
+    }
+
+    /// The keys of all entries there are, in order.
+    pub(crate) async fn value_keys(&mut self) -> Vec<String> {
+        self.keys("cache:*").await
+    }
+
+    /// The keys that match the pattern, in order. For tests only: `KEYS` is what the backend must never use.
     pub(crate) async fn keys(&mut self, pattern: &str) -> Vec<String> {
         let mut keys: Vec<String> = self.ask(&["KEYS", pattern]).await;
         keys.sort();
@@ -63,13 +85,24 @@ impl Fixture {
     }
 }
 
+async fn clients(mut outside: MultiplexedConnection) -> BTreeSet<u64> {
+    let own: u64 = ask(&mut outside, &["CLIENT", "ID"]).await;
+    let list: String = ask(&mut outside, &["CLIENT", "LIST"]).await;
+    let ids = list
+        .lines()
+        .filter_map(|line| line.split([' ', '=']).nth(1)?.parse().ok());
+    ids.filter(|id| *id != own).collect()
+}
+
 /// A backend that waits long enough for a busy machine.
 pub(crate) fn patient(url: &str) -> RedisBackend {
+    patient_builder(url).build().expect("the url is good")
+}
+
+pub(crate) fn patient_builder(url: &str) -> RedisBackendBuilder {
     RedisBackend::builder(url)
         .read_budget(Duration::from_secs(5))
         .store_budget(Duration::from_secs(5))
-        .build()
-        .expect("the url is good")
 }
 
 pub(crate) async fn outside(url: &str) -> MultiplexedConnection {
@@ -98,13 +131,22 @@ pub(crate) fn product() -> CacheId {
     CacheId::new("product", "cache:product")
 }
 
-/// The bytes of an entry as a cache stores it, as far as this crate looks at them: the epoch in the trailer of 48 bytes.
+/// The bytes of an entry as a cache stores it, as far as this crate looks at them: where the epoch is.
 pub(crate) fn stored_form(value: &str, epoch: Token) -> Bytes {
     let mut bytes = value.as_bytes().to_vec();
-    bytes.extend_from_slice(b"storeid.");
     bytes.extend_from_slice(epoch.as_bytes());
-    bytes.extend_from_slice(&[b'.'; 32]);
+    bytes.extend_from_slice(&[b'.'; EPOCH_BEFORE_END - Token::LEN]);
     bytes.into()
+}
+
+/// The value and the epoch in what [`stored_form`] made.
+pub(crate) fn opened(bytes: &Bytes) -> (&str, Token) {
+    let (value, trailer) = bytes.split_at(bytes.len() - EPOCH_BEFORE_END);
+    let epoch = trailer
+        .first_chunk()
+        .expect("a trailer begins with the epoch");
+    let value = std::str::from_utf8(value).expect("values are texts");
+    (value, Token::from_bytes(*epoch))
 }
 
 pub(crate) fn new_entry(value: &str, fence: Fence) -> NewEntry {
@@ -144,8 +186,8 @@ pub(crate) async fn read(backend: &RedisBackend, cache: &CacheId, key: &str) -> 
         .await
         .expect("the server answers");
     let (bytes, fence) = (loaded.bytes?, loaded.fence?);
-    let (value, trailer) = bytes.split_at(bytes.len() - 48);
-    (trailer[8..16] == *fence.epoch.as_bytes()).then(|| String::from_utf8(value.to_vec()).unwrap())
+    let (value, epoch) = opened(&bytes);
+    (epoch == fence.epoch).then(|| value.to_owned())
 }
 
 /// Tries again until it holds; for what happens in the background and cannot be waited for.

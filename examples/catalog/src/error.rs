@@ -56,8 +56,8 @@ pub(crate) enum Error {
     /// What happened is for the log, not for the caller.
     #[error("Internal error")]
     Database(#[source] Arc<sqlx::Error>),
-    /// The cache is not read before it has been cleared, which the framework goes on trying.
-    #[error("The cache could not be cleared yet")]
+    /// The backend did not acknowledge it: the entries may still be served.
+    #[error("The cache could not be cleared")]
     NotCleared(#[source] CacheError),
 }
 
@@ -101,7 +101,7 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         match &self {
             Self::Database(error) => tracing::error!(%error, "the database failed"),
-            Self::NotCleared(error) => tracing::error!(%error, "a cache could not be cleared yet"),
+            Self::NotCleared(error) => tracing::error!(%error, "a cache could not be cleared"),
             _ => {}
         }
         (

@@ -6,7 +6,6 @@
 use std::time::Duration;
 
 use cache_core::CacheConfig;
-use cache_redis::RedisBackend;
 use tests::stress::{Annotated, OnServer, Plan, Unfenced, Way, run};
 
 #[tokio::main(worker_threads = 2)]
@@ -22,11 +21,7 @@ async fn main() {
     let [seed, calls, keys, processes] = numbers[..] else {
         panic!("numbers are missing");
     };
-    let redis = RedisBackend::builder(url)
-        .read_budget(Duration::from_secs(20))
-        .store_budget(Duration::from_secs(20))
-        .build()
-        .expect("the address is valid");
+    let redis = tests::backend(url);
     let (config, ways, disturbed) = match fence.as_str() {
         "fenced" => {
             let config = CacheConfig::on(redis).lock_timeout(Duration::from_millis(20));

@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use redis::aio::MultiplexedConnection;
@@ -89,13 +90,18 @@ impl OnServer {
     /// Returns when as many processes as that have come here.
     ///
     /// # Panics
-    /// If the server does not answer.
+    /// If they do not come, and if the server does not answer.
     pub async fn meet(&self, processes: u64) {
-        let mut come: u64 = self.command("INCR", "come").await.unwrap_or(0);
-        while come < processes {
-            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-            come = self.command("GET", "come").await.unwrap_or(0);
-        }
+        let all_come = async {
+            let mut come = self.command("INCR", "come").await;
+            while come < Some(processes) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                come = self.command("GET", "come").await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), all_come)
+            .await
+            .expect("the other processes come here too");
     }
 
     async fn command(&self, command: &str, key: &str) -> Option<u64> {

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::Dice;
+use super::Rng;
 
 /// What is done to a call from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +30,11 @@ pub(crate) enum Ended<T> {
 }
 
 impl Fate {
-    pub(crate) fn draw(dice: &mut Dice) -> Self {
-        let polls = u32::try_from(dice.below(8)).unwrap_or(0);
-        match dice.below(64) {
+    pub(crate) fn draw(dice: &mut Rng) -> Self {
+        let polls = u32::try_from(dice.u64(..8)).unwrap_or(0);
+        match dice.u64(..64) {
             0..4 => Self::Dropped(polls),
-            4 => Self::Stalls(polls, Duration::from_millis(dice.below(6))),
+            4 => Self::Stalls(polls, Duration::from_millis(dice.u64(..6))),
             _ => Self::Finishes,
         }
     }

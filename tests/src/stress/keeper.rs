@@ -8,7 +8,7 @@ use cache_core::{
 };
 use tokio::sync::RwLock;
 
-use super::{Dice, Loaded, Row};
+use super::{Loaded, Rng, Row};
 
 /// Something that keeps rows.
 pub trait Keeper: Clone + Send + Sync + 'static {
@@ -52,8 +52,8 @@ pub enum Look {
 
 impl Look {
     /// One of them, the usual ones more often.
-    pub fn draw(dice: &mut Dice) -> Self {
-        match dice.below(64) {
+    pub fn draw(dice: &mut Rng) -> Self {
+        match dice.u64(..64) {
             0 => Self::Refresh,
             1..4 => Self::Only,
             4..24 => Self::ByHand,

@@ -8,7 +8,7 @@ use std::{
 use tokio::task::JoinSet;
 
 use super::{
-    Database, Dice, Keeper, Report, Row, Unavailable,
+    Database, Keeper, Report, Rng, Row, Unavailable,
     fate::{Ended, Fate, panic_quietly, pause},
     keeper::{Look, Way},
 };
@@ -54,7 +54,7 @@ impl Plan {
 /// # Panics
 /// If the run hangs.
 pub async fn run<D: Database, K: Keeper>(plan: Plan, database: &D, keepers: &[K]) -> Report {
-    let mut dice = Dice::new(plan.seed);
+    let mut dice = Rng::with_seed(plan.seed);
     let mut tasks = JoinSet::new();
     for keeper in keepers
         .iter()
@@ -105,14 +105,14 @@ struct Task<D, K> {
     plan: Plan,
     database: D,
     keeper: K,
-    dice: Dice,
+    dice: Rng,
     report: Report,
 }
 
 impl<D: Database, K: Keeper> Task<D, K> {
     async fn run(mut self) -> Report {
         for _ in 0..self.plan.calls / self.plan.tasks {
-            if self.dice.one_in(12) {
+            if self.dice.u64(..12) == 0 {
                 self.write().await;
             }
             self.read().await;
@@ -121,10 +121,10 @@ impl<D: Database, K: Keeper> Task<D, K> {
     }
 
     fn key(&mut self) -> u64 {
-        if self.dice.one_in(2) {
-            self.dice.below(HOT)
+        if self.dice.u64(..2) == 0 {
+            self.dice.u64(..HOT)
         } else {
-            self.dice.below(self.plan.keys)
+            self.dice.u64(..self.plan.keys)
         }
     }
 
@@ -138,17 +138,17 @@ impl<D: Database, K: Keeper> Task<D, K> {
 
     /// How long a body takes: mostly nothing to speak of, sometimes long enough for much to happen.
     fn turns(&mut self) -> u64 {
-        match self.dice.below(16) {
-            0 => self.dice.below(40),
-            _ => self.dice.below(4),
+        match self.dice.u64(..16) {
+            0 => self.dice.u64(..40),
+            _ => self.dice.u64(..4),
         }
     }
 
     async fn read(&mut self) {
         let (key, look, fate) = (self.key(), Look::draw(&mut self.dice), self.fate());
         let (before, after) = (self.turns(), self.turns());
-        let fails = self.plan.disturbed && self.dice.one_in(40);
-        let panics = self.plan.disturbed && self.dice.one_in(80);
+        let fails = self.plan.disturbed && self.dice.u64(..40) == 0;
+        let panics = self.plan.disturbed && self.dice.u64(..80) == 0;
         let begun = AtomicU64::new(0);
         let load = async {
             begun.fetch_add(1, Ordering::Relaxed);
@@ -184,9 +184,9 @@ impl<D: Database, K: Keeper> Task<D, K> {
 
     async fn write(&mut self) {
         let (key, fate) = (self.key(), self.fate());
-        let way = *self.dice.choose(self.plan.ways);
-        let (before, after) = (self.dice.below(3), self.dice.below(3));
-        let panics = self.plan.disturbed && self.dice.one_in(80);
+        let way = *self.dice.choice(self.plan.ways).expect("a way to write");
+        let (before, after) = (self.dice.u64(..3), self.dice.u64(..3));
+        let panics = self.plan.disturbed && self.dice.u64(..80) == 0;
         let write = async {
             pause(before).await;
             let version = self.database.write(key).await;

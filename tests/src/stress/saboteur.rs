@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinHandle;
 
-use super::{Annotated, Dice};
+use super::{Annotated, Rng};
 
 /// Deletes entries, stamps, the epoch, everything at once and the server's scripts, until it is stopped: what evictions and an
 /// empty restart do, only more often.
@@ -17,11 +17,11 @@ impl Saboteur {
     ///
     /// # Panics
     /// If the server does not answer.
-    pub async fn start(url: &str, mut dice: Dice) -> Self {
+    pub async fn start(url: &str, mut dice: Rng) -> Self {
         let mut connection = crate::connect(url).await;
         Self(tokio::spawn(async move {
             loop {
-                tokio::time::sleep(Duration::from_millis(1 + dice.below(8))).await;
+                tokio::time::sleep(Duration::from_millis(1 + dice.u64(..8))).await;
                 strike(&mut connection, &mut dice).await;
             }
         }))
@@ -41,9 +41,9 @@ impl Saboteur {
     }
 }
 
-async fn strike(connection: &mut MultiplexedConnection, dice: &mut Dice) {
+async fn strike(connection: &mut MultiplexedConnection, dice: &mut Rng) {
     let cache = Annotated::CACHE;
-    let command = match dice.below(24) {
+    let command = match dice.u64(..24) {
         0 => redis::cmd("FLUSHDB"),
         1 => redis::cmd("SCRIPT").arg("FLUSH").to_owned(),
         2 | 3 => redis::cmd("DEL").arg(format!("cs:{cache}:e")).to_owned(),
@@ -59,10 +59,10 @@ async fn strike(connection: &mut MultiplexedConnection, dice: &mut Dice) {
                 .query_async(connection)
                 .await
                 .expect("the server answers");
-            if found.is_empty() {
+            let Some(victim) = dice.choice(&found) else {
                 return;
-            }
-            redis::cmd("DEL").arg(dice.choose(&found)).to_owned()
+            };
+            redis::cmd("DEL").arg(victim).to_owned()
         }
     };
     command

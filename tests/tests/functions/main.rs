@@ -1,6 +1,7 @@
 //! Where the attributes can stand.
 
 mod bodies_and_futures;
+mod borrowing;
 mod forms;
 mod generics;
 mod hostile;

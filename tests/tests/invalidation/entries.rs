@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use cache_core::{Cache, cache_invalidate, cache_invalidate_all, cache_result};
-use tests::{assert_value_keys, bodies, body, both, caches, spawn};
+use tests::{assert_value_keys, bodies, body, both, caches, soon, spawn};
 use tokio::sync::Notify;
 
 use crate::{assert_foreign, plant_foreign};
@@ -107,7 +107,7 @@ async fn case_041_read_during_a_slow_delete() {
         Arc::clone(&begun),
         Arc::clone(&go_on),
     ));
-    begun.notified().await;
+    soon(begun.notified()).await;
     assert_eq!(get(1, Arc::clone(&table)).await, Some(7));
     go_on.notify_one();
     deletion.await.expect("the deletion does not panic");

@@ -6,7 +6,7 @@ use cache_core::{
     CacheConfig, cache_invalidate, cache_invalidate_all, cache_put, cache_result,
     testing::{FaultyBackend, MapBackend, Operation},
 };
-use tests::{World, bodies, body, both, caches, spawn, with_caches};
+use tests::{World, bodies, body, both, caches, soon, spawn, until, with_caches};
 use tokio::sync::Notify;
 
 both!(
@@ -62,7 +62,7 @@ async fn dropped_body_invalidates() {
     list().await;
     let begun = Arc::new(Notify::new());
     let interrupted = spawn(d(1, Arc::clone(&begun)));
-    begun.notified().await;
+    soon(begun.notified()).await;
     f(1).await;
     assert_eq!(bodies("f"), 2, "nothing has been invalidated yet");
     interrupted.abort();
@@ -91,7 +91,7 @@ async fn dropped_body_without_a_known_key_invalidates_the_whole_cache() {
     f(2).await;
     let begun = Arc::new(Notify::new());
     let interrupted = spawn(d(Arc::clone(&begun)));
-    begun.notified().await;
+    soon(begun.notified()).await;
     interrupted.abort();
     interrupted.await.expect_err("aborted");
     caches().settle().await;
@@ -122,7 +122,7 @@ async fn dropped_or_panicking_put_invalidates() {
     assert_eq!(bodies("f"), 2);
     let begun = Arc::new(Notify::new());
     let interrupted = spawn(put(1, Some(Arc::clone(&begun))));
-    begun.notified().await;
+    soon(begun.notified()).await;
     interrupted.abort();
     interrupted.await.expect_err("aborted");
     caches().settle().await;
@@ -163,9 +163,10 @@ async fn dropped_caller() {
         assert_eq!(store.keys().len(), 2);
         backend.hang(&[Operation::Invalidate, Operation::InvalidateAll]);
         let caller = spawn(d());
-        while backend.calls(Operation::Invalidate) == 0 {
-            tokio::task::yield_now().await;
-        }
+        until("the invalidation is under way", || {
+            backend.calls(Operation::Invalidate) > 0
+        })
+        .await;
         assert_eq!(bodies("d"), 1);
         caller.abort();
         caller.await.expect_err("aborted");

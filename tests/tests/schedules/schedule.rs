@@ -13,7 +13,7 @@ use std::{
 };
 
 use cache_core::CacheConfig;
-use tests::stress::{Annotated, Database, Dice, InProcess, Keeper, Look, Row, Unavailable, Way};
+use tests::stress::{Annotated, Database, InProcess, Keeper, Look, Rng, Row, Unavailable, Way};
 use tokio::task::yield_now;
 
 use crate::wandering::pause;
@@ -99,7 +99,7 @@ pub(crate) struct Schedule {
     calls: Calls,
     /// In memory an invalidation has happened when its writer was polled; through a backend it goes on beside.
     in_memory: bool,
-    dice: Dice,
+    dice: Rng,
     keepers: Vec<Annotated>,
     database: InProcess,
     bodies: Arc<Bodies>,
@@ -122,7 +122,7 @@ impl Schedule {
         Self {
             calls,
             in_memory,
-            dice: Dice::new(seed),
+            dice: Rng::with_seed(seed),
             looked: vec![0; keepers.len()],
             keepers,
             database: InProcess::new(KEYS),
@@ -134,15 +134,15 @@ impl Schedule {
     pub(crate) async fn run(mut self) {
         let mut to_come = CALLERS;
         while to_come > 0 || !self.at_work.is_empty() {
-            if to_come > 0 && self.at_work.len() < AT_A_TIME && self.dice.one_in(3) {
+            if to_come > 0 && self.at_work.len() < AT_A_TIME && self.dice.u64(..3) == 0 {
                 to_come -= 1;
                 self.start();
             }
             // What goes on in the background gets its turn at random too.
-            if self.dice.one_in(3) {
+            if self.dice.u64(..3) == 0 {
                 yield_now().await;
             }
-            if self.calls == Calls::All && self.dice.one_in(16) {
+            if self.calls == Calls::All && self.dice.u64(..16) == 0 {
                 self.drop_one();
             }
             if !self.poll_one() && to_come == 0 && !self.at_work.is_empty() {
@@ -156,10 +156,10 @@ impl Schedule {
     }
 
     fn start(&mut self) {
-        let at = self.dice.below(self.keepers.len() as u64) as usize;
-        let key = self.dice.below(KEYS);
-        if self.calls == Calls::All && self.dice.one_in(5) {
-            let way = *self.dice.choose(Way::ALL);
+        let at = self.dice.usize(..self.keepers.len());
+        let key = self.dice.u64(..KEYS);
+        if self.calls == Calls::All && self.dice.u64(..5) == 0 {
+            let way = *self.dice.choice(Way::ALL).expect("there are some");
             self.start_writer(at, key, way);
         } else {
             self.start_reader(at, key);
@@ -174,8 +174,11 @@ impl Schedule {
             Look::Refresh if !all => Look::Annotated,
             look => look,
         };
-        let (before, after) = (self.dice.below(4), self.dice.below(4));
-        let (fails, panics) = (all && self.dice.one_in(10), all && self.dice.one_in(10));
+        let (before, after) = (self.dice.u64(..4), self.dice.u64(..4));
+        let (fails, panics) = (
+            all && self.dice.u64(..10) == 0,
+            all && self.dice.u64(..10) == 0,
+        );
         // A refresh invalidates, as writers do.
         let kind = if look == Look::Refresh {
             Kind::Write(at, key, Way::Invalidate)
@@ -212,8 +215,8 @@ impl Schedule {
 
     fn start_writer(&mut self, at: usize, key: u64, way: Way) {
         let (keeper, database) = (self.keepers[at].clone(), self.database.clone());
-        let (before, after) = (self.dice.below(3), self.dice.below(3));
-        let panics = self.dice.one_in(10);
+        let (before, after) = (self.dice.u64(..3), self.dice.u64(..3));
+        let panics = self.dice.u64(..10) == 0;
         self.begin(Kind::Write(at, key, way), async move {
             let write = async {
                 pause(before).await;
@@ -244,10 +247,9 @@ impl Schedule {
         let woken: Vec<usize> = (0..self.at_work.len())
             .filter(|index| self.at_work[*index].woken.0.load(SeqCst))
             .collect();
-        if woken.is_empty() {
+        let Some(&index) = self.dice.choice(&woken) else {
             return false;
-        }
-        let index = *self.dice.choose(&woken);
+        };
         let work = &mut self.at_work[index];
         work.woken.0.store(false, SeqCst);
         self.bodies.now.fetch_add(1, SeqCst);
@@ -276,7 +278,7 @@ impl Schedule {
 
     fn drop_one(&mut self) {
         if !self.at_work.is_empty() {
-            let index = self.dice.below(self.at_work.len() as u64) as usize;
+            let index = self.dice.usize(..self.at_work.len());
             if self.at_work[index].kind != Kind::CleanUp {
                 self.give_up(index);
             }

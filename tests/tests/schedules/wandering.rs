@@ -10,7 +10,7 @@ use cache_core::{
     backend::{CacheId, EntryId, Fence, Loaded, NewEntry},
     testing::MapBackend,
 };
-use tests::stress::Dice;
+use tests::stress::Rng;
 use tokio::task::yield_now;
 
 /// Lets others go first, that many times.
@@ -22,11 +22,14 @@ pub(crate) async fn pause(turns: u64) {
 
 /// A backend on whose way somebody else may always come first, before and after.
 #[derive(Clone, Debug)]
-pub(crate) struct Wandering(MapBackend, Arc<Mutex<Dice>>);
+pub(crate) struct Wandering(MapBackend, Arc<Mutex<Rng>>);
 
 impl Wandering {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(MapBackend::new(), Arc::new(Mutex::new(Dice::new(seed))))
+        Self(
+            MapBackend::new(),
+            Arc::new(Mutex::new(Rng::with_seed(seed))),
+        )
     }
 
     async fn on<T>(&self, operation: impl Future<Output = T>) -> T {
@@ -37,7 +40,7 @@ impl Wandering {
     }
 
     async fn wander(&self) {
-        let turns = self.1.lock().expect("no panic while locked").below(3);
+        let turns = self.1.lock().expect("no panic while locked").u64(..3);
         pause(turns).await;
     }
 }

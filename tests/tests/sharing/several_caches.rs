@@ -160,7 +160,7 @@ async fn every_invalidation_runs_even_if_another_fails() {
     }
 
     let backend = FaultyBackend::new(MapBackend::new());
-    backend.fail(&Operation::ALL);
+    backend.fail(Operation::ALL);
     with_caches(
         |builder| {
             builder

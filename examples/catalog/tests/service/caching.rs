@@ -3,11 +3,12 @@
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     thread,
+    time::Instant,
 };
 
 use crate::{
     in_memory_and_in_redis,
-    running::{Service, at_once},
+    running::{PATIENCE, Service, at_once},
 };
 
 in_memory_and_in_redis!(
@@ -259,6 +260,7 @@ fn nobody_reads_a_price_older_than_the_last_change(service: &Service) {
     service
         .patch("/products-prices/1", r#"{"price":1000}"#)
         .text(202);
+    let deadline = Instant::now() + PATIENCE;
     thread::scope(|scope| {
         for path in [WINDOW, BOOKS, WINDOW] {
             let (acknowledged, price) = (&acknowledged, &price);
@@ -272,6 +274,7 @@ fn nobody_reads_a_price_older_than_the_last_change(service: &Service) {
                     if before == CHANGES {
                         break;
                     }
+                    assert!(Instant::now() < deadline, "a change has failed");
                 }
             });
         }

@@ -95,7 +95,7 @@ impl Server {
             .expect("a line");
         let ready = programs
             .command("sh")
-            .args(["-c", r#"for i in $(seq 300); do "$1/pg_isready" -q -h 127.0.0.1 -p "$2" && exit; sleep 0.1; done; exit 1"#])
+            .args(["-c", r#"for i in $(seq 600); do "$1/pg_isready" -q -h 127.0.0.1 -p "$2" && exit; sleep 0.1; done; exit 1"#])
             .arg("sh")
             .arg(&programs.directory)
             .arg(port.to_string())

@@ -12,8 +12,8 @@ use std::{
 use serde_json::Value;
 use ureq::{Agent, http};
 
-/// How long anything may take that happens by itself soon.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long anything may take that happens by itself soon: generous, so that no test depends on how busy the machine is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The binary, running; killed when dropped.
 pub(crate) struct Service {
@@ -222,7 +222,7 @@ impl Drop for Service {
         // Asked first, so that it can end a Redis of its own.
         if self.child.try_wait().is_ok_and(|status| status.is_none()) {
             self.signal("TERM");
-            if !ends_within(&mut self.child, Duration::from_secs(5)) {
+            if !ends_within(&mut self.child, PATIENCE) {
                 let _ = self.child.kill();
                 let _ = self.child.wait();
             }
@@ -275,6 +275,18 @@ pub(crate) fn signal(name: &str, process: u32) {
 pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     assert!(ends_within(child, PATIENCE), "the process does not end");
     child.wait().expect("a status")
+}
+
+/// Waits for what happens off the path of any request, and gives what came of it.
+pub(crate) fn soon<T>(what: &str, mut happened: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(outcome) = happened() {
+            return outcome;
+        }
+        assert!(Instant::now() < deadline, "in vain: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn ends_within(child: &mut Child, limit: Duration) -> bool {

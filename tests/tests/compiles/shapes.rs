@@ -35,15 +35,27 @@ impl Shop {
     }
 
     #[cache_result(cache = "product", ttl = "30s")]
-    async fn product(&self, #[cache_key] id: u64, trace: &Trace) -> Result<Option<Product>, Failed> {
+    async fn product(
+        &self,
+        #[cache_key] id: u64,
+        trace: &Trace,
+    ) -> Result<Option<Product>, Failed> {
         let _ = trace;
-        Ok(Some(Product { id, name: self.tenant.clone() }))
+        Ok(Some(Product {
+            id,
+            name: self.tenant.clone(),
+        }))
     }
 
     #[cache_invalidate(cache = "product")]
     #[cache_invalidate_all(cache = "store-products-catalog")]
     async fn set_price(&self, #[cache_key] id: u64, price: u32) -> Result<(), Failed> {
-        if price == 0 { Err(Failed) } else { self.log(id); Ok(()) }
+        if price == 0 {
+            Err(Failed)
+        } else {
+            self.log(id);
+            Ok(())
+        }
     }
 
     #[cache_result(cache = "tenant", key = (&self.tenant, id), condition = id > 0, ttl = Duration::from_secs(3))]
@@ -85,5 +97,3 @@ async fn borrowed(id: &str) -> &str {
 async fn opaque(id: &str) -> impl Iterator<Item = char> {
     id.chars()
 }
-
-fn main() {}

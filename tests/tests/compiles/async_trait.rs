@@ -2,7 +2,7 @@
 #![deny(warnings)]
 #![allow(dead_code, async_fn_in_trait)]
 
-use async_trait::async_trait;
+use ::async_trait::async_trait;
 use cache_core::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 
 #[derive(Clone)]
@@ -60,7 +60,11 @@ impl<T> Native for Shop<T> {
 impl<T: Send + Sync> Boxed for Shop<T> {
     #[cache_result(cache = "boxed", key = (&self.tenant, id))]
     async fn product(&self, id: u64, trace: &str) -> Result<Product, String> {
-        if trace.is_empty() { Err(self.tenant.clone()) } else { Ok(Product { id }) }
+        if trace.is_empty() {
+            Err(self.tenant.clone())
+        } else {
+            Ok(Product { id })
+        }
     }
 
     #[cache_invalidate(cache = "boxed")]
@@ -78,8 +82,12 @@ impl<T: Send + Sync> Boxed for Shop<T> {
 
 fn require_send<T: Send>(_: T) {}
 
-fn main() {
-    let shop = Shop { tenant: String::new(), repository: () };
+#[test]
+fn all_is_used() {
+    let shop = Shop {
+        tenant: String::new(),
+        repository: (),
+    };
     require_send(Boxed::product(&shop, 1, ""));
     drop(Native::product(&shop, 1));
 }

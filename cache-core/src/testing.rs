@@ -85,9 +85,6 @@ impl CacheManagerBuilder {
 }
 
 /// A manager with the framework's defaults, all in memory, for one test alone; and its clock.
-///
-/// # Panics
-/// Never: the defaults are valid.
 #[must_use]
 pub fn manager() -> (CacheManager, TestClock) {
     let clock = TestClock::new();

@@ -50,7 +50,8 @@ impl<R: Repository + Clone + Send + Sync + 'static, const N: usize> Service<R, N
     }
 }
 
-fn main() {
+#[test]
+fn all_is_used() {
     const LOCAL: CacheName<Product> = CacheName::new("local");
 
     mod shop {
@@ -68,7 +69,10 @@ fn main() {
     }
 
     #[cache_result(cache = "objects")]
-    async fn objects(#[cache_key] id: shop::Id<'static, u8>, named: &dyn Named) -> Result<Vec<std::sync::Arc<dyn Fn() + Send + Sync>>> {
+    async fn objects(
+        #[cache_key] id: shop::Id<'static, u8>,
+        named: &dyn Named,
+    ) -> Result<Vec<std::sync::Arc<dyn Fn() + Send + Sync>>> {
         let _: &dyn Named = named;
         Err(id.0.to_owned())
     }

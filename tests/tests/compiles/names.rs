@@ -68,8 +68,13 @@ one_function_per_word! {
     returns returned site plan options writer when types arg_0 plan_0 site_0 options_0 r#type r#move r#struct
 }
 
-fn main() {
+#[test]
+fn all_is_used() {
     let _ = (key::parameter, key::key);
     let text = ::std::string::String::new;
-    drop((r#type::r#type(text()), body::body(text()), returns::parameter(text())));
+    drop((
+        r#type::r#type(text()),
+        body::body(text()),
+        returns::parameter(text()),
+    ));
 }

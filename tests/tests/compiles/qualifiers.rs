@@ -1,5 +1,6 @@
-//! What stands around a function stays: visibility, docs, `unsafe`, attributes, bounds.
+//! What stands around a function stays: visibility, docs, attributes, bounds.
 #![deny(warnings, missing_docs)]
+#![allow(dead_code, unreachable_pub)] // as if this were a crate
 
 use std::{cell::Cell, fmt::Display, marker::PhantomData, rc::Rc};
 
@@ -23,7 +24,7 @@ pub mod catalog {
     }
 
     #[cache_core::cache_result(cache = "path")]
-    pub(in crate::catalog) async fn of_a_path(id: u64) -> u64 {
+    pub(in crate::qualifiers::catalog) async fn of_a_path(id: u64) -> u64 {
         of_the_crate(id).await
     }
 
@@ -31,13 +32,6 @@ pub mod catalog {
     pub async fn call() -> u64 {
         of_a_path(1).await
     }
-}
-
-/// # Safety
-/// None needed.
-#[cache_result(cache = "unsafe")]
-pub async unsafe fn dangerous(id: u64) -> u64 {
-    id
 }
 
 /// Old.
@@ -75,8 +69,12 @@ pub struct Page<T: Display>(T);
 impl<Row: Display + Clone + Send + Sync + 'static, const N: usize> Repo<Row, N> {
     /// Hides its value type.
     #[cache_result(cache = "rows")]
-    pub async fn rows<T: Clone + serde::Serialize + ?Sized>(&self, id: &T, names: [&str; N]) -> Result<Vec<Row>, String> {
-        Err(format!("{} {}", std::mem::size_of_val(id), names.len()))
+    pub async fn rows<T: serde::Serialize + ?Sized>(
+        &self,
+        id: &T,
+        names: [&str; N],
+    ) -> Result<Vec<Row>, String> {
+        Err(format!("{} {}", size_of_val(id), names.len()))
     }
 
     /// An associated function.
@@ -102,7 +100,8 @@ fn require_send<T: Send>(future: T) -> T {
     future
 }
 
-fn main() {
+#[test]
+fn all_is_used() {
     drop(require_send(catalog::call()));
     drop(require_send(Repo::<String, 2>::first(1)));
     drop(require_send(made(1)));

@@ -1,8 +1,19 @@
 //! No lint fires from generated code, forbidden ones included.
 #![deny(warnings)]
 #![forbid(unused, unsafe_code, clippy::all, clippy::pedantic, clippy::nursery)]
-#![forbid(missing_docs, unreachable_pub, unused_qualifications, single_use_lifetimes, unused_lifetimes)]
-#![forbid(non_local_definitions, let_underscore_drop, unused_results, variant_size_differences)]
+#![forbid(
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    single_use_lifetimes,
+    unused_lifetimes
+)]
+#![forbid(
+    non_local_definitions,
+    let_underscore_drop,
+    unused_results,
+    variant_size_differences
+)]
 
 use cache_core::{CacheName, cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 
@@ -39,6 +50,7 @@ async fn never_ends() -> ! {
     std::future::pending().await
 }
 
-fn main() {
+#[test]
+fn all_is_used() {
     drop((put(), nothing(1), in_one_line(2), never_ends()));
 }

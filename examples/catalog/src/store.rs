@@ -17,7 +17,7 @@ use sqlx::{
 use crate::{error::Error, observe};
 
 /// Tables and first rows of a new database.
-const SEED: &str = include_str!("../../seed.sql");
+const SEED: &str = include_str!("../seed.sql");
 
 /// Where the shop keeps its data: `sqlite:FILE` or `postgres://…`.
 #[derive(Clone)]

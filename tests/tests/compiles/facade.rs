@@ -1,6 +1,6 @@
 //! A crate that knows the framework under another name.
 #![deny(warnings)]
-#![allow(dead_code)]
+#![allow(dead_code, unused_qualifications)]
 
 mod house {
     pub(crate) use cache_core as caching;
@@ -11,9 +11,9 @@ mod house {
 }
 
 mod below {
-    use crate::house::{cache_invalidate, cache_result};
+    use super::house::{cache_invalidate, cache_result};
 
-    #[cache_result(cache = "facade", crate = crate::house::caching)]
+    #[cache_result(cache = "facade", crate = crate::facade::house::caching)]
     #[cache_invalidate(cache = "other")]
     async fn absolute(id: u64) -> u64 {
         id
@@ -61,5 +61,3 @@ async fn renamed(id: u64) -> u64 {
 async fn bare(id: u64) -> u64 {
     id
 }
-
-fn main() {}

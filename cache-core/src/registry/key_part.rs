@@ -1,0 +1,193 @@
+//! What a part of a key is, as far as it shows in the key text.
+
+// For generated code, which is documented where it is generated.
+#![allow(missing_docs)]
+
+use std::{any::type_name, fmt};
+
+use crate::value::HIDDEN;
+
+/// The type of one part of a key. Two parts are the same if they write the same texts: references do not matter, nor does
+/// the width of an integer, nor who owns a string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPart(Option<String>);
+
+impl KeyPart {
+    pub fn of<T: ?Sized + 'static>() -> Self {
+        let name = type_name::<T>();
+        if name.contains(HIDDEN) {
+            Self::unknown()
+        } else {
+            Self(Some(plain_name(name)))
+        }
+    }
+
+    pub fn hashed() -> Self {
+        Self(Some("a digest".to_owned()))
+    }
+
+    pub fn unknown() -> Self {
+        Self(None)
+    }
+
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for KeyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_deref().unwrap_or("_"))
+    }
+}
+
+/// A type's name without what does not show in a key text.
+///
+/// Input: `core::option::Option<&alloc::string::String>`. Output: `core::option::Option<str>`.
+fn plain_name(name: &str) -> String {
+    let mut rest = name;
+    let plain = plain_type(&mut rest);
+    // What is not understood to its end (`dyn Trait`, a function) stays as it is.
+    if rest.is_empty() {
+        plain
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Takes one type off the beginning of `rest`.
+fn plain_type(rest: &mut &str) -> String {
+    loop {
+        *rest = rest.trim_start();
+        match ["&", "mut "]
+            .into_iter()
+            .find_map(|prefix| rest.strip_prefix(prefix))
+        {
+            Some(behind) => *rest = behind,
+            None => break,
+        }
+    }
+    if let Some(behind) = rest.strip_prefix('[') {
+        *rest = behind;
+        let item = plain_type(rest);
+        // The length of an array: it shows in the text, but a slice has some length too.
+        *rest = rest.split_once(']').map_or("", |(_, behind)| behind);
+        return format!("[{item}]");
+    }
+    if let Some(behind) = rest.strip_prefix('(') {
+        *rest = behind;
+        return format!("({})", plain_list(rest, ')').join(", "));
+    }
+    let end = rest
+        .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':' | '\'')))
+        .unwrap_or(rest.len());
+    let (path, behind) = rest.split_at(end);
+    *rest = behind;
+    let arguments = match rest.strip_prefix('<') {
+        Some(behind) => {
+            *rest = behind;
+            plain_list(rest, '>')
+        }
+        None => Vec::new(),
+    };
+    match (path, arguments.as_slice()) {
+        ("alloc::string::String", []) => "str".to_owned(),
+        (
+            "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"
+            | "usize",
+            [],
+        ) => "integer".to_owned(),
+        ("f32" | "f64", []) => "float".to_owned(),
+        (
+            "alloc::boxed::Box" | "alloc::sync::Arc" | "alloc::rc::Rc" | "alloc::borrow::Cow",
+            [owned, ..],
+        ) => owned.clone(),
+        ("alloc::vec::Vec" | "alloc::collections::vec_deque::VecDeque", [item, ..]) => {
+            format!("[{item}]")
+        }
+        (_, []) => path.to_owned(),
+        _ => format!("{path}<{}>", arguments.join(", ")),
+    }
+}
+
+/// Takes types off the beginning of `rest` up to `end`, lifetimes aside.
+fn plain_list(rest: &mut &str, end: char) -> Vec<String> {
+    let mut list = Vec::new();
+    loop {
+        *rest = rest.trim_start_matches([',', ' ']);
+        if let Some(behind) = rest.strip_prefix(end) {
+            *rest = behind;
+            return list;
+        }
+        let before = rest.len();
+        let item = plain_type(rest);
+        if rest.len() == before {
+            return list; // not understood
+        }
+        if !item.starts_with('\'') {
+            list.push(item);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+    use super::KeyPart;
+
+    #[test]
+    fn what_writes_the_same_text_is_the_same() {
+        let same = [
+            [KeyPart::of::<String>(), KeyPart::of::<str>()],
+            [
+                KeyPart::of::<Cow<'static, str>>(),
+                KeyPart::of::<&Arc<str>>(),
+            ],
+            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<[i32]>()],
+            [KeyPart::of::<Arc<[u8]>>(), KeyPart::of::<[u16; 3]>()],
+            [
+                KeyPart::of::<Option<&'static str>>(),
+                KeyPart::of::<Option<String>>(),
+            ],
+            [
+                KeyPart::of::<(f32, &'static [String])>(),
+                KeyPart::of::<(f64, Vec<&'static str>)>(),
+            ],
+            [
+                KeyPart::of::<HashMap<String, Vec<u8>>>(),
+                KeyPart::of::<HashMap<&'static str, &'static [i8]>>(),
+            ],
+        ];
+        for [one, other] in same {
+            assert!(one.fits(&other), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn what_writes_another_text_is_another() {
+        struct Id;
+        let other = [
+            [KeyPart::of::<String>(), KeyPart::of::<u64>()],
+            [KeyPart::of::<u64>(), KeyPart::of::<f64>()],
+            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<u64>()],
+            [
+                KeyPart::of::<Option<u64>>(),
+                KeyPart::of::<Option<String>>(),
+            ],
+            [
+                KeyPart::of::<(u64, String)>(),
+                KeyPart::of::<(String, u64)>(),
+            ],
+            [KeyPart::of::<Id>(), KeyPart::of::<u64>()],
+            [KeyPart::of::<u64>(), KeyPart::hashed()],
+        ];
+        for [one, other] in other {
+            assert!(!one.fits(&other), "{one} and {other}");
+        }
+        assert!(KeyPart::unknown().fits(&KeyPart::of::<u64>()));
+    }
+}
