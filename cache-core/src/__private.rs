@@ -98,7 +98,39 @@ macro_rules! __value_type {
     }};
 }
 
-pub use crate::{__outcome as outcome, __returns as returns, __value_type as value_type};
+/// What stands for an attribute.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($attribute:ident, $cache:expr, $function:literal $(,)?) => {
+        $crate::__private::Site::new(
+            $crate::__private::Attribute::$attribute,
+            $cache,
+            ::core::concat!(::core::module_path!(), "::", $function),
+        )
+    };
+}
+
+/// Makes an attribute known before the program calls its function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register {
+    ($site:ident, $types:path, $managed:literal $(,)?) => {
+        $crate::__private::inventory::submit! {
+            $crate::__private::Registration {
+                site: &$site,
+                managed: $managed,
+                line: ::core::line!(),
+                types: $types,
+            }
+        }
+    };
+}
+
+pub use crate::{
+    __outcome as outcome, __register as register, __returns as returns, __site as site,
+    __value_type as value_type,
+};
 
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
@@ -116,6 +148,15 @@ enum PlannedKey {
 }
 
 impl Plan {
+    /// The plan of an attribute that leaves manager and condition alone, as most do.
+    pub fn usual(
+        site: &'static Site,
+        parts: usize,
+        write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
+    ) -> Self {
+        Self::keyed(site, None, true, parts, write)
+    }
+
     /// For the entry whose key the arguments give.
     pub fn keyed(
         site: &'static Site,

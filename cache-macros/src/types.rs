@@ -25,6 +25,15 @@ const PRIMITIVES: [&str; 17] = [
     "u32", "u64", "u128", "usize",
 ];
 
+/// Types of the prelude, with the number of their arguments.
+const PRELUDE: [(&str, usize); 5] = [
+    ("Box", 1),
+    ("Option", 1),
+    ("Result", 2),
+    ("String", 0),
+    ("Vec", 1),
+];
+
 /// Types whose arguments are types without bounds, so that a fall-back may stand there.
 const CONTAINERS: [&str; 12] = [
     "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Rc", "Result", "Vec",
@@ -129,6 +138,8 @@ impl Naming {
                 self.climb(path);
             }
             name if single && PRIMITIVES.contains(&name) => {}
+            // Found in the prelude, unless the user's own is found first.
+            name if single && PRELUDE.contains(&(name, types)) => {}
             _ if self.generics.contains(first) => return None,
             _ => {
                 let path = path

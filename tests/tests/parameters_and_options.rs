@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use cache_core::{Cache, cache_invalidate, cache_invalidate_all, cache_put, cache_result};
+use cache_core::{
+    Cache, CacheConfig, CacheManager, cache_invalidate, cache_invalidate_all, cache_put,
+    cache_result,
+    testing::{FaultyBackend, MapBackend, Operation},
+};
 use tests::{bodies, body, both, caches};
 
 both!(
@@ -89,6 +93,31 @@ async fn b12_every_invalidation_runs() {
     assert_eq!((b.get(&1).await, b.get(&2).await), (Some(10), None));
     assert_eq!((c.get(&1).await, c.get(&2).await), (None, None));
     assert_eq!(bodies("f"), 1);
+}
+
+#[tokio::test]
+async fn b12_one_that_fails_does_not_keep_the_others_from_running() {
+    let backend = FaultyBackend::new(MapBackend::new());
+    let caches = CacheManager::builder()
+        .cache("a", CacheConfig::on(backend.clone()))
+        .build()
+        .expect("valid settings");
+
+    #[cache_invalidate(cache = "a", manager = caches)]
+    #[cache_invalidate_all(cache = "c", manager = caches)]
+    #[cache_invalidate(cache = "b", manager = caches)]
+    async fn f(#[cache_key] id: u64, caches: &CacheManager) -> Result<u64, String> {
+        let _ = caches;
+        Ok(id)
+    }
+
+    let (b, c): (Cache<u64>, Cache<u64>) = (caches.cache("b").unwrap(), caches.cache("c").unwrap());
+    b.insert(&1, 10).await.unwrap();
+    c.insert(&1, 10).await.unwrap();
+    backend.fail(Operation::ALL);
+    assert_eq!(f(1, &caches).await, Ok(1));
+    assert_eq!((b.get(&1).await, c.get(&1).await), (None, None));
+    assert_eq!(caches.stats()["a"].pending_invalidations, 1);
 }
 
 async fn order_does_not_depend_on_the_text() {

@@ -49,11 +49,17 @@ impl Expansion<'_> {
         } else {
             self.writer()
         };
+        let plain = layer.manager.is_none() && layer.condition.is_none();
+        let (made, given) = if plain {
+            ("usual", TokenStream::new())
+        } else {
+            ("keyed", quote_spanned!(*span=> #manager, #enabled,))
+        };
+        let made = Ident::new(made, *span);
         quote_spanned! {*span=>
-            let #plan = #private::Plan::keyed(
+            let #plan = #private::Plan::#made(
                 #site,
-                #manager,
-                #enabled,
+                #given
                 #count,
                 |#writer: &mut #private::KeyWriter<'_>| {
                     #(#parts)*

@@ -41,20 +41,9 @@ impl Expansion<'_> {
         let types = self.types(layer);
         quote_spanned! {*span=>
             let #site = {
-                static __CACHE_SITE: #private::Site = #private::Site::new(
-                    #private::Attribute::#attribute,
-                    #cache,
-                    ::core::concat!(::core::module_path!(), "::", #function),
-                );
+                static __CACHE_SITE: #private::Site = #private::site!(#attribute, #cache, #function);
                 #types
-                #private::inventory::submit! {
-                    #private::Registration {
-                        site: &__CACHE_SITE,
-                        managed: #managed,
-                        line: ::core::line!(),
-                        types: __cache_hidden::types,
-                    }
-                }
+                #private::register!(__CACHE_SITE, __cache_hidden::types, #managed);
                 &__CACHE_SITE
             };
         }

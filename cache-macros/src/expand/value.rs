@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprClosure, Pat, spanned::Spanned};
 
-use super::{Expansion, hygienic};
+use super::{Expansion, hygienic, respan};
 use crate::args::{Args, ungrouped};
 
 impl Expansion<'_> {
@@ -15,6 +15,7 @@ impl Expansion<'_> {
     // Output: |value: &_| -> bool { let v: &V = value; v.len() > 3 }
     pub(super) fn over_the_value(&self, expr: &Expr, ty: &TokenStream) -> TokenStream {
         let span = self.span;
+        let ty = respan(ty.clone(), &|_| hygienic(expr.span()));
         match ungrouped(expr) {
             Expr::Closure(closure) => {
                 let (capture, body) = (closure.capture, &closure.body);

@@ -9,6 +9,7 @@ use tests::{bodies, body, both, caches};
 both!(
     generic_functions,
     generic_types,
+    b04_bounds_of_every_kind,
     instances_of_a_generic_function_never_get_each_others_values,
     borrowed_arguments_need_not_live_for_ever,
 );
@@ -99,4 +100,94 @@ async fn borrowed_arguments_need_not_live_for_ever() {
     assert_eq!(longest(&words, &mut seen).await.as_deref(), Ok("bcd"));
     assert_eq!(longest(&words, &mut seen).await.as_deref(), Ok("bcd"));
     assert_eq!(seen, ["bcd"]);
+}
+
+trait Repo {
+    type Row: Clone + Send + Sync + Serialize + DeserializeOwned + 'static;
+    fn row(&self, text: &str) -> Self::Row;
+}
+
+struct Lengths;
+
+struct Texts;
+
+impl Repo for Lengths {
+    type Row = usize;
+    fn row(&self, text: &str) -> usize {
+        text.len()
+    }
+}
+
+impl Repo for Texts {
+    type Row = String;
+    fn row(&self, text: &str) -> String {
+        text.to_owned()
+    }
+}
+
+#[cache_result(cache = "rows", manager = caches())]
+async fn rows<R, const N: usize>(names: [&str; N]) -> Vec<R::Row>
+where
+    R: Repo + Default + Sync,
+    for<'a> [&'a str; N]: Sized,
+{
+    body("rows");
+    names.iter().map(|name| R::default().row(name)).collect()
+}
+
+impl Default for Lengths {
+    fn default() -> Self {
+        Self
+    }
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self
+    }
+}
+
+struct Table<'r, R: ?Sized, const N: usize>(&'r R);
+
+impl<R, const N: usize> Table<'_, R, N>
+where
+    R: Repo + Sync + ?Sized,
+{
+    #[cache_result(cache = "table", manager = caches())]
+    async fn rows(&self, names: [&str; N]) -> Result<Vec<R::Row>, String> {
+        body("table");
+        Ok(names.iter().map(|name| self.0.row(name)).collect())
+    }
+}
+
+async fn b04_bounds_of_every_kind() {
+    for _ in 0..2 {
+        assert_eq!(rows::<Lengths, 1>(["ab"]).await, [2]);
+        assert_eq!(rows::<Lengths, 2>(["ab", "c"]).await, [2, 1]);
+        assert_eq!(rows::<Lengths, 0>([]).await, [0; 0]);
+        // A value of another type than those in the cache: it goes past it.
+        assert_eq!(rows::<Texts, 1>(["ab"]).await, ["ab"]);
+    }
+    assert_eq!(bodies("rows"), 3 + 2);
+
+    for _ in 0..2 {
+        assert_eq!(
+            Table::<_, 1>(&Texts).rows(["ab"]).await,
+            Ok(vec!["ab".to_owned()])
+        );
+        assert_eq!(
+            Table::<_, 2>(&Texts)
+                .rows(["ab", "c"])
+                .await
+                .map(|rows| rows.len()),
+            Ok(2)
+        );
+        assert_eq!(Table::<_, 1>(&Lengths).rows(["ab"]).await, Ok(vec![2]));
+        let unsized_rows: &(dyn Repo<Row = String> + Sync) = &Texts;
+        assert_eq!(
+            Table::<_, 1>(unsized_rows).rows(["ab"]).await,
+            Ok(vec!["ab".to_owned()])
+        );
+    }
+    assert_eq!(bodies("table"), 2 + 2);
 }

@@ -5,5 +5,6 @@ mod borrowing;
 mod forms;
 mod generics;
 mod hostile;
+mod matrix;
 mod methods;
 mod sizes;
