@@ -360,10 +360,11 @@ impl CacheInner {
             return O::success(value);
         };
         if let (Some(backend), Some(form)) = (self.config.backend(), returns.value.form) {
-            // Without tokens nothing may be stored; why there are none was counted when they were read. What cannot be sent
-            // is shared with those who wait, and not kept for those who come.
+            // Without tokens nothing may be stored; why there are none was counted when they were read. Nor while an invalidation
+            // of the key is owed. What is not stored is shared with those who wait, and not kept for those who come.
             let new = lead
                 .fence()
+                .filter(|_| !self.is_owed(key))
                 .and_then(|fence| self.seal(key, &value, form, lifetime, fence).ok());
             let Some(new) = new else {
                 lead.share(&held);

@@ -110,6 +110,38 @@ async fn one_that_hangs_is_owed_until_it_is_acknowledged() {
     assert_eq!(cache.get(&0).await, Some(2));
 }
 
+#[tokio::test(start_paused = true)]
+async fn while_it_is_owed_other_processes_are_heard() {
+    let map = MapBackend::new();
+    let backend = FaultyBackend::new(map.clone());
+    let (_caches, cache) = cache(&backend);
+    let (_others, other) = self::cache(&FaultyBackend::new(map));
+    backend.hang(&CHANGES);
+    cache.invalidate(&0).await.expect_err("no answer in time");
+    let (read, seen) = oneshot::channel();
+    let (go_on, gone_on) = oneshot::channel();
+    let early = tokio::spawn({
+        let cache = cache.clone();
+        async move {
+            let load = async {
+                read.send(()).expect("the test waits");
+                gone_on.await.expect("the test goes on");
+                1
+            };
+            cache.get_or_load(&0, load).await
+        }
+    });
+    seen.await.expect("the load has begun");
+    other.invalidate(&0).await.expect("acknowledged");
+    assert_eq!(
+        cache.get_or_load(&0, async { 2 }).await,
+        2,
+        "it joins no older load"
+    );
+    go_on.send(()).expect("the load waits");
+    assert_eq!(early.await.expect("no panic"), 1);
+}
+
 #[tokio::test]
 async fn one_whose_runtime_ends_is_made_good_by_the_next() {
     let (backend, _caches, cache) = filled().await;

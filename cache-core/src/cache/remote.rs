@@ -36,9 +36,9 @@ impl CacheInner {
         let (Some(backend), Some(form)) = (self.config.backend(), form) else {
             return Read::Miss(Tokens::Unknown);
         };
-        if self.is_owed(key) {
-            return Read::Miss(Tokens::Unknown);
-        }
+        // What it holds of an owed key is not looked at. Its tokens are: other processes go on to invalidate, and whoever shares
+        // a load has to know that none has since the load began.
+        let owed = self.is_owed(key);
         let request = backend.load(self.id.entry(key.as_str()));
         let Ok(loaded) = self.ask(backend.read_budget(), request).await else {
             return Read::Miss(Tokens::Unknown);
@@ -47,7 +47,7 @@ impl CacheInner {
             return Read::Miss(Tokens::Missing);
         };
         let miss = Read::Miss(Tokens::Known(fence));
-        let Some(bytes) = loaded.bytes else {
+        let Some(bytes) = loaded.bytes.filter(|_| !owed) else {
             return miss;
         };
         let opened = match entry::open(&bytes, &self.label(key, form)) {
@@ -98,7 +98,7 @@ impl CacheInner {
         }
     }
 
-    /// Whether the backend may hold of this key what an invalidation was to end. Then it is neither read nor written.
+    /// Whether the backend may hold of this key what an invalidation was to end. Then that is not read, and nothing stored.
     pub(super) fn is_owed(self: &Arc<Self>, key: &KeyText) -> bool {
         let owed = self.owed.covers(key);
         if owed {
