@@ -127,6 +127,7 @@ impl Shop {
         self.0 + id + body("methods")
     }
 
+    #[allow(clippy::needless_lifetimes)] // to have one in the type of `self`
     #[cache_result(cache = "c", manager = caches())]
     async fn named<'a>(self: &'a Arc<Self>, id: u64) -> u64 {
         self.0 + id + body("methods")

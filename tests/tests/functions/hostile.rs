@@ -93,7 +93,7 @@ mod shadowed {
     pub(super) struct Failure;
 
     // Whatever has a method by these names, by value, by reference, of every type.
-    #[allow(dead_code)]
+    #[allow(dead_code, clippy::wrong_self_convention)]
     trait Blanket: Sized {
         fn get(&self) {}
         fn clone(&self) {}
