@@ -6,8 +6,27 @@
 //! was computed from old data finds its tokens replaced and is refused, however late it arrives and whichever process
 //! sends it.
 //!
+//! ```
+//! use cache_core::backend::{CacheBackend, CacheId, FenceScope, NewEntry};
+//! use cache_core::{Bytes, testing::MapBackend};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+//! let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+//! let entry = cache.entry("42");
+//! let fence = backend.load(entry).await?.fence.expect("tokens are created where there are none");
+//!
+//! // While one process computes the value, another changes the data:
+//! backend.invalidate(entry).await?;
+//!
+//! let late = NewEntry { bytes: Bytes::from_static(b"old"), ttl: None, fence, scope: FenceScope::Entry };
+//! assert!(!backend.store(entry, late).await?);
+//! assert_eq!(backend.load(entry).await?.bytes, None);
+//! # Ok(()) }
+//! ```
+//!
 //! Everything else (single flight, codecs, checks of what was read, time limits, statistics) is done by the caches in
-//! front of the backend and is the same for every backend.
+//! front of the backend and is the same for every backend. So a backend is small: `examples/own_backend.rs` is a whole one, and
+//! [`contract::check`](crate::testing::contract::check) says whether one of your own is right.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -38,6 +57,14 @@ use crate::entry::{EPOCH_AT, TRAILER_LEN};
 pub const EPOCH_BEFORE_END: usize = TRAILER_LEN - EPOCH_AT;
 
 /// A random 64-bit value that is replaced, never counted up, so that a lost token can never come back as an old one.
+///
+/// ```
+/// use cache_core::backend::Token;
+///
+/// let token = Token::random();
+/// assert_ne!(token, Token::random());
+/// assert_eq!(Token::from_bytes(*token.as_bytes()), token); // to a store and back
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token([u8; 8]);
 
@@ -46,12 +73,29 @@ impl Token {
     pub const LEN: usize = 8;
 
     /// A token from its bytes, for example as they were read from the store.
+    ///
+    /// ```
+    /// use cache_core::backend::Token;
+    ///
+    /// /// What a store gave back; `None` if it is no token.
+    /// fn token(bytes: &[u8]) -> Option<Token> {
+    ///     Some(Token::from_bytes(bytes.try_into().ok()?))
+    /// }
+    /// assert!(token(&[7; Token::LEN]).is_some());
+    /// assert!(token(b"too long for one").is_none());
+    /// ```
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
     }
 
     /// A fresh random token.
+    ///
+    /// ```
+    /// use cache_core::backend::Token;
+    ///
+    /// assert_ne!(Token::random(), Token::random());
+    /// ```
     #[must_use]
     pub fn random() -> Self {
         Self(crate::random::u64().to_le_bytes())
@@ -71,6 +115,24 @@ impl fmt::Debug for Token {
 }
 
 /// The two tokens that were in force when an entry was looked up: the right to store a value computed after that.
+///
+/// ```
+/// use cache_core::backend::{CacheBackend, CacheId};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+/// let backend = cache_core::testing::MapBackend::new();
+/// let cache = CacheId::new("price", "cache:price");
+/// let before = backend.load(cache.entry("42")).await?.fence.unwrap();
+///
+/// backend.invalidate(cache.entry("42")).await?;
+/// let after = backend.load(cache.entry("42")).await?.fence.unwrap();
+/// assert_ne!(after.stamp, before.stamp);
+/// assert_eq!(after.epoch, before.epoch);
+///
+/// backend.invalidate_all(&cache).await?;
+/// assert_ne!(backend.load(cache.entry("42")).await?.fence.unwrap().epoch, before.epoch);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
     /// The token of the entry, replaced by [`CacheBackend::invalidate`].
@@ -80,6 +142,18 @@ pub struct Fence {
 }
 
 /// The answer of [`CacheBackend::load`].
+///
+/// ```
+/// use cache_core::backend::{Fence, Loaded, Token};
+///
+/// // Nothing is stored, and a value that is computed from now on may be:
+/// let fence = Fence { stamp: Token::random(), epoch: Token::random() };
+/// let absent = Loaded { bytes: None, fence: Some(fence) };
+///
+/// // Nothing is known; the caller's function runs, and nothing is stored:
+/// assert_eq!(Loaded::default().fence, None);
+/// # let _ = absent;
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// The bytes that were stored, if any. The cache checks by itself that they belong to the present epoch.
@@ -90,6 +164,15 @@ pub struct Loaded {
 }
 
 /// One cache as a backend sees it.
+///
+/// ```
+/// use cache_core::backend::CacheId;
+///
+/// let price = CacheId::new("price", "cache:price");
+/// assert_eq!(price.name(), "price");
+/// assert_eq!(price.prefix(), "cache:price");
+/// assert_eq!(price.entry("42").storage_key(), "cache:price:42");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheId {
     name: Arc<str>,
@@ -131,6 +214,17 @@ impl CacheId {
 /// One entry of one cache as a backend sees it.
 ///
 /// `Debug` shows the cache, never the key.
+///
+/// ```
+/// use cache_core::backend::CacheId;
+///
+/// let price = CacheId::new("price", "shop:prices");
+/// let entry = price.entry(r#"[42,"en"]"#);
+/// assert_eq!(entry.key_text(), r#"[42,"en"]"#);
+/// assert_eq!(entry.storage_key(), r#"shop:prices:[42,"en"]"#);
+/// assert_eq!(entry.cache(), &price);
+/// assert!(!format!("{entry:?}").contains("42"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntryId<'a> {
     cache: &'a CacheId,
@@ -144,7 +238,7 @@ impl<'a> EntryId<'a> {
         self.cache
     }
 
-    /// The key text, at most 512 bytes of UTF-8.
+    /// The key text; caches make none of more than 512 bytes. See [`key`](crate::key).
     #[must_use]
     pub const fn key_text(&self) -> &'a str {
         self.key_text
@@ -166,6 +260,26 @@ impl fmt::Debug for EntryId<'_> {
 }
 
 /// What is to be written by [`CacheBackend::store`] and [`CacheBackend::put`].
+///
+/// ```
+/// use cache_core::Bytes;
+/// use cache_core::backend::{CacheBackend, CacheId, FenceScope, NewEntry};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+/// # let backend = cache_core::testing::MapBackend::new();
+/// let cache = CacheId::new("price", "cache:price");
+/// let fence = backend.load(cache.entry("42")).await?.fence.unwrap();
+/// let new = NewEntry {
+///     bytes: Bytes::from_static(b"2990"), // computed after `load`
+///     ttl: Some(Duration::from_secs(60)),
+///     fence,
+///     scope: FenceScope::Entry,
+/// };
+/// assert!(backend.store(cache.entry("42"), new).await?);
+/// assert_eq!(backend.load(cache.entry("42")).await?.bytes.as_deref(), Some(&b"2990"[..]));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct NewEntry {
     /// The bytes to keep, exactly as they are.
@@ -179,6 +293,22 @@ pub struct NewEntry {
 }
 
 /// Which stamp a [`Fence`] holds.
+///
+/// ```
+/// use cache_core::Bytes;
+/// use cache_core::backend::{CacheBackend, CacheId, FenceScope, NewEntry};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+/// # let backend = cache_core::testing::MapBackend::new();
+/// let cache = CacheId::new("order", "cache:order");
+/// // An order gets its number while it is written, so no key is known yet: any change of the cache will do.
+/// let fence = backend.load_cache_fence(&cache).await?.unwrap();
+/// backend.invalidate(cache.entry("6")).await?;
+///
+/// let new = NewEntry { bytes: Bytes::from_static(b"7"), ttl: None, fence, scope: FenceScope::Cache };
+/// assert!(!backend.put(cache.entry("7"), new).await?);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FenceScope {
     /// The one of the entry, as [`CacheBackend::load`] gives it.
@@ -190,18 +320,165 @@ pub enum FenceScope {
 /// A store outside this process.
 ///
 /// Every method may be called at any time by any number of tasks. A dropped future may leave the step done or not
-/// done, never half done. Errors are answered by the cache with a miss; they never reach a caller's function.
+/// done, never half done; only [`invalidate_if`](Self::invalidate_if) may be many steps and end between two of them. An error
+/// of a look-up is a miss to the cache, and none reaches those who call annotated functions; who uses a
+/// [`Cache`](crate::Cache) by hand gets those of stores and invalidations as [`CacheError::Backend`](crate::CacheError::Backend).
+///
+/// The whole of one, in a map. The lock makes each step atomic; a server does it by a script or a transaction.
+///
+/// ```
+/// use cache_core::backend::{CacheBackend, CacheId, EntryId, Fence, Loaded, NewEntry, Token};
+/// use cache_core::{BackendError, Bytes, async_trait, testing::contract};
+/// use std::{collections::HashMap, fmt, sync::Mutex};
+/// use tokio::time::{self, Instant};
+///
+/// #[derive(Default)]
+/// struct MyBackend(Mutex<State>);
+///
+/// #[derive(Default)]
+/// struct State {
+///     entries: HashMap<String, (Bytes, Option<Instant>)>,
+///     tokens: HashMap<String, Token>, // stamps by storage key, epochs by prefix
+/// }
+///
+/// impl State {
+///     fn fence(&mut self, entry: EntryId<'_>) -> Fence {
+///         let mut token = |name: String| *self.tokens.entry(name).or_insert_with(Token::random);
+///         Fence { stamp: token(entry.storage_key()), epoch: token(entry.cache().prefix().to_owned()) }
+///     }
+///
+///     fn get(&self, key: &str) -> Option<&Bytes> {
+///         let (bytes, end) = self.entries.get(key)?;
+///         end.is_none_or(|end| Instant::now() < end).then_some(bytes)
+///     }
+///
+///     fn set(&mut self, entry: EntryId<'_>, new: NewEntry) {
+///         let end = new.ttl.map(|ttl| Instant::now() + ttl);
+///         self.entries.insert(entry.storage_key(), (new.bytes, end));
+///     }
+///
+///     fn end(&mut self, key: String) -> bool {
+///         let was_there = self.get(&key).is_some();
+///         self.entries.remove(&key);
+///         self.tokens.insert(key, Token::random());
+///         was_there
+///     }
+/// }
+///
+/// #[async_trait]
+/// impl CacheBackend for MyBackend {
+///     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
+///         let mut state = self.0.lock().unwrap();
+///         let bytes = state.get(&entry.storage_key()).cloned();
+///         Ok(Loaded { bytes, fence: Some(state.fence(entry)) })
+///     }
+///
+///     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+///         let mut state = self.0.lock().unwrap();
+///         let holds = state.fence(entry) == new.fence;
+///         if holds {
+///             state.set(entry, new);
+///         }
+///         Ok(holds)
+///     }
+///
+///     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
+///         let mut state = self.0.lock().unwrap();
+///         let holds = state.fence(entry) == new.fence;
+///         state.end(entry.storage_key());
+///         if holds {
+///             state.set(entry, new);
+///         }
+///         Ok(holds)
+///     }
+///
+///     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
+///         Ok(self.0.lock().unwrap().end(entry.storage_key()))
+///     }
+///
+///     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
+///         let tokens = &mut self.0.lock().unwrap().tokens;
+///         tokens.insert(cache.prefix().to_owned(), Token::random());
+///         Ok(())
+///     }
+///
+///     async fn invalidate_if(
+///         &self,
+///         cache: &CacheId,
+///         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+///     ) -> Result<u64, BackendError> {
+///         let mut state = self.0.lock().unwrap();
+///         let prefix = format!("{}:", cache.prefix());
+///         state.tokens.retain(|name, _| !name.starts_with(&prefix)); // all stamps, and not the epoch
+///         let keys = state.entries.keys().filter(|key| key.strip_prefix(&prefix).is_some_and(predicate));
+///         let keys: Vec<_> = keys.cloned().collect();
+///         Ok(keys.into_iter().map(|key| u64::from(state.end(key))).sum())
+///     }
+/// }
+///
+/// impl fmt::Debug for MyBackend {
+///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         f.write_str("MyBackend") // no keys and no values: it is logged
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() {
+/// contract::check(&MyBackend::default(), time::advance).await;
+/// # }
+/// ```
 #[async_trait]
 pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// Reads an entry and the tokens in force, in one atomic step; tokens that do not exist yet are created.
+    ///
+    /// ```
+    /// # use cache_core::{backend::{CacheBackend, CacheId}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// let first = backend.load(entry).await?;
+    /// assert_eq!(first.bytes, None);
+    /// assert_eq!(backend.load(entry).await?.fence, first.fence); // created once, then kept
+    /// # Ok(()) }
+    /// ```
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError>;
 
     /// Writes the entry if both tokens are still those of `new.fence`, in one atomic step. `Ok(false)`: they are not, nothing
     /// was changed.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// assert!(backend.store(entry, new(fence)).await?);
+    /// assert!(backend.store(entry, new(fence)).await?); // the tokens are still in force
+    ///
+    /// backend.invalidate(entry).await?;
+    /// assert!(!backend.store(entry, new(fence)).await?);
+    /// # Ok(()) }
+    /// ```
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError>;
 
     /// As [`store`](Self::store), for a value that supersedes what is being computed elsewhere: the stamp is replaced in
     /// any case, and an entry that may not be written is removed.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// assert!(backend.put(entry, new(fence)).await?);
+    /// assert!(!backend.store(entry, new(fence)).await?); // it was computed before the put
+    /// assert!(backend.load(entry).await?.bytes.is_some());
+    ///
+    /// assert!(!backend.put(entry, new(fence)).await?); // nobody knows which of two is newer: none stays
+    /// assert_eq!(backend.load(entry).await?.bytes, None);
+    /// # Ok(()) }
+    /// ```
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError>;
 
     /// The tokens to hold for a [`put`](Self::put) whose key is known only afterwards: its `stamp` is one that every
@@ -209,6 +486,16 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     ///
     /// `None`, which is what it gives unless overridden: there is no such stamp; such a put removes the entry, and the next
     /// reader stores it.
+    ///
+    /// ```
+    /// # use cache_core::{backend::{CacheBackend, CacheId}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// let fence = backend.load_cache_fence(&cache).await?.expect("this backend has such a stamp");
+    /// backend.invalidate(cache.entry("57")).await?;
+    /// assert_ne!(backend.load_cache_fence(&cache).await?, Some(fence));
+    /// # Ok(()) }
+    /// ```
     async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
         let _ = cache;
         Ok(None)
@@ -216,10 +503,37 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
 
     /// Removes the entry and replaces its stamp, in one atomic step; says whether there was one. One that is left behind by
     /// [`invalidate_all`](Self::invalidate_all) may count as there.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// backend.store(entry, new(fence)).await?;
+    /// assert!(backend.invalidate(entry).await?);
+    /// assert!(!backend.invalidate(entry).await?); // there is none, but a new stamp again
+    /// # Ok(()) }
+    /// ```
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError>;
 
     /// Replaces the epoch of the cache: no entry of it counts any more, at the same cost for ten entries and ten
     /// million. What is left behind may be removed later, in the background.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// backend.store(entry, new(fence)).await?;
+    /// backend.invalidate_all(&cache).await?;
+    /// // Bytes that are left over do no harm: the cache sees that they belong to another epoch.
+    /// assert_ne!(backend.load(entry).await?.fence.unwrap().epoch, fence.epoch);
+    /// # Ok(()) }
+    /// ```
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError>;
 
     /// Invalidates every entry whose key text the predicate accepts, and says how many there were: those that have expired
@@ -227,6 +541,21 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     ///
     /// Entries that are being computed are not in the store yet: to reach them too, the stamps of *all* entries of the cache
     /// are replaced first.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990"), ttl: None, fence, scope: FenceScope::Entry };
+    /// for key in ["42", "43", "57"] {
+    ///     let fence = backend.load(cache.entry(key)).await?.fence.unwrap();
+    ///     backend.store(cache.entry(key), new(fence)).await?;
+    /// }
+    /// let computing = backend.load(cache.entry("44")).await?.fence.unwrap();
+    /// assert_eq!(backend.invalidate_if(&cache, &|key| key.starts_with('4')).await?, 2);
+    /// assert!(!backend.store(cache.entry("44"), new(computing)).await?);
+    /// # Ok(()) }
+    /// ```
     async fn invalidate_if(
         &self,
         cache: &CacheId,
@@ -234,12 +563,13 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     ) -> Result<u64, BackendError>;
 
     /// How long a caller waits for this backend before it goes on without it: for a read, and for the
-    /// acknowledgement of an invalidation. 100 ms unless overridden.
+    /// acknowledgement of a put or an invalidation. 100 ms unless overridden.
     fn read_budget(&self) -> Duration {
         Duration::from_millis(100)
     }
 
-    /// How long a store or an invalidation may go on in the background. One second unless overridden.
+    /// How long a store, a put or an invalidation may go on in the background. One second unless overridden.
+    /// [`invalidate_if`](Self::invalidate_if) has no limit.
     fn store_budget(&self) -> Duration {
         Duration::from_secs(1)
     }
@@ -256,6 +586,20 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Whether a backend answers.
+///
+/// ```
+/// use cache_core::{CacheConfig, CacheManager, backend::BackendHealth, testing::MapBackend};
+///
+/// let caches = CacheManager::builder()
+///     .cache("price", CacheConfig::on(MapBackend::new()))
+///     .build()?;
+/// match caches.health().caches["price"] {
+///     BackendHealth::Up => {}
+///     BackendHealth::Refused => panic!("look at the user name, the password and the permissions"),
+///     _ => println!("calls are slower than usual"),
+/// }
+/// # Ok::<(), cache_core::CacheError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BackendHealth {
@@ -268,6 +612,12 @@ pub enum BackendHealth {
 }
 
 /// The class of a [`BackendError`].
+///
+/// ```
+/// use cache_core::backend::BackendErrorKind;
+///
+/// assert_eq!(BackendErrorKind::Timeout.to_string(), "no answer in time");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BackendErrorKind {
@@ -301,6 +651,14 @@ impl fmt::Display for BackendErrorKind {
 /// Why a backend could not do what it was asked.
 ///
 /// The detail must not hold a password, a key or a value: it is logged.
+///
+/// ```
+/// use cache_core::backend::{BackendError, BackendErrorKind};
+///
+/// let error = BackendError::new(BackendErrorKind::Capacity, "the table is full");
+/// assert_eq!(error.kind(), BackendErrorKind::Capacity);
+/// assert_eq!(error.to_string(), "out of capacity: the table is full");
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{kind}: {detail}")]
 pub struct BackendError {

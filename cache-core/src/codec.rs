@@ -74,9 +74,23 @@ const MAX_DEPTH: u8 = 120;
 pub trait Codec: Send + Sync + 'static {
     /// The name of the form in which values are written, for people and in stored entries: an entry that was written
     /// under another name is not read. Change it when the bytes change.
+    ///
+    /// ```
+    /// use cache_core::{Codec, Postcard};
+    ///
+    /// assert_eq!(Postcard.name(), "postcard");
+    /// ```
     fn name(&self) -> &'static str;
 
     /// The bytes of a value.
+    ///
+    /// ```
+    /// use cache_core::{Codec, Json};
+    ///
+    /// assert_eq!(Json.encode(&[1, 2])?, b"[1,2]");
+    /// assert!(Json.encode(&Some(None::<u8>)).is_err()); // it would come back as `None`
+    /// # Ok::<(), cache_core::CodecError>(())
+    /// ```
     ///
     /// # Errors
     /// The value cannot be written such that it is read back as it was.
@@ -102,6 +116,31 @@ pub trait Codec: Send + Sync + 'static {
 }
 
 /// Takes the value out of the deserializer that a [`Codec`] gives it.
+///
+/// ```
+/// use cache_core::{Codec, CodecError, CodecReader, erased_serde};
+///
+/// /// JSON for people.
+/// struct PrettyJson;
+///
+/// impl Codec for PrettyJson {
+///     fn name(&self) -> &'static str {
+///         "pretty-json"
+///     }
+///
+///     fn encode(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError> {
+///         serde_json::to_vec_pretty(value).map_err(|_| CodecError::new("it has no form in JSON"))
+///     }
+///
+///     fn decode(&self, bytes: &[u8], reader: CodecReader<'_>) -> Result<(), CodecError> {
+///         let mut input = serde_json::Deserializer::from_slice(bytes);
+///         reader.read(&mut input)?;
+///         input.end().map_err(|_| CodecError::new("something is left over"))
+///     }
+/// }
+/// assert_eq!(PrettyJson.encode(&[1])?, b"[\n  1\n]");
+/// # Ok::<(), CodecError>(())
+/// ```
 pub struct CodecReader<'a>(
     &'a mut dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>,
 );
@@ -134,6 +173,14 @@ impl<'de> DeserializeSeed<'de> for CodecReader<'_> {
 }
 
 /// The codec of a cache: made of any [`Codec`] with `into()`. [`Bincode`] by default.
+///
+/// ```
+/// use cache_core::{CodecHandle, Postcard};
+///
+/// let chosen: CodecHandle = Postcard.into(); // what `CacheConfig::codec` does
+/// assert_eq!(chosen.name(), "postcard");
+/// assert_eq!(CodecHandle::default().name(), "bincode");
+/// ```
 #[derive(Clone, Default)]
 pub struct CodecHandle(Kind);
 
@@ -232,6 +279,16 @@ pub(crate) fn can_be_read_by_place<V: Serialize + DeserializeOwned>(value: &V) -
 }
 
 /// Why a value could not be encoded or decoded. It never shows the value.
+///
+/// ```
+/// use cache_core::{Codec, CodecError, Json};
+///
+/// const TORN: CodecError = CodecError::new("the bytes are cut off: delete the entry");
+/// assert_eq!(TORN.to_string(), "the bytes are cut off: delete the entry");
+///
+/// let error = Json.encode(&f64::INFINITY).unwrap_err();
+/// assert!(error.to_string().contains("JSON cannot write"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CodecError(&'static str);

@@ -80,6 +80,19 @@ impl KeyText {
     ///
     /// It is the text [`from_parts`](Self::from_parts) gives for the same parts.
     ///
+    /// ```
+    /// use cache_core::key::KeyText;
+    ///
+    /// // What could be taken for something else is quoted.
+    /// assert_eq!(KeyText::of("42", None)?.as_str(), r#""42""#);
+    /// assert_eq!(KeyText::of(&1.0, None)?.as_str(), "1.0");
+    /// // A tuple of one is one part, an array of one is a part that is an array.
+    /// assert_eq!(KeyText::of(&(42,), None)?.as_str(), "42");
+    /// assert_eq!(KeyText::of(&[42], None)?.as_str(), "[42]");
+    /// assert!(KeyText::of(&f64::NAN, None).is_err());
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
+    ///
     /// # Errors
     /// The key has no canonical text; see the [module](self).
     pub fn of<K: Serialize + ?Sized>(
@@ -101,6 +114,18 @@ impl KeyText {
     /// The text of a key that is written part by part; `parts` is their number.
     ///
     /// Without parts it is `default-cache-key`, and `write` is not called.
+    ///
+    /// ```
+    /// use cache_core::key::KeyText;
+    ///
+    /// let text = KeyText::from_parts(2, None, |key| {
+    ///     key.part(&42)?;
+    ///     key.part("en")
+    /// })?;
+    /// assert_eq!(text, KeyText::of(&(42, "en"), None)?);
+    /// assert!(KeyText::from_parts(3, None, |key| key.part(&42)).is_err());
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
     ///
     /// # Errors
     /// A part has no canonical text, or `write` wrote another number of parts.
@@ -131,6 +156,14 @@ impl KeyText {
     }
 
     /// The text.
+    ///
+    /// ```
+    /// use cache_core::key::KeyText;
+    ///
+    /// assert_eq!(KeyText::of(&(42, "en"), None)?.as_str(), r#"[42,"en"]"#);
+    /// assert_eq!(KeyText::of(&"long ".repeat(200), None)?.as_str().len(), 44); // a digest
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
@@ -167,6 +200,18 @@ fn is_tuple<K: ?Sized>() -> bool {
 }
 
 /// Takes the parts of a key one by one; see [`KeyText::from_parts`].
+///
+/// ```
+/// use cache_core::key::KeyText;
+///
+/// let text = KeyText::from_parts(2, None, |key| {
+///     key.hashed("a session token")?;
+///     key.part(&7)
+/// })?;
+/// assert!(text.as_str().starts_with('#') || text.as_str().starts_with("[#"));
+/// assert!(text.as_str().ends_with(",7]"));
+/// # Ok::<(), cache_core::KeyError>(())
+/// ```
 #[derive(Debug)]
 pub struct KeyWriter<'a> {
     text: &'a mut Buffer,
@@ -177,6 +222,14 @@ pub struct KeyWriter<'a> {
 
 impl KeyWriter<'_> {
     /// Writes the next part.
+    ///
+    /// ```
+    /// use cache_core::key::KeyText;
+    ///
+    /// let text = KeyText::from_parts(1, None, |key| key.part(&Some("en")))?;
+    /// assert_eq!(text.as_str(), "en");
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
     ///
     /// # Errors
     /// It has no canonical text.
@@ -191,6 +244,14 @@ impl KeyWriter<'_> {
     }
 
     /// Writes the digest of the next part in its place, as [`Hashed`] does.
+    ///
+    /// ```
+    /// use cache_core::{Hashed, key::KeyText};
+    ///
+    /// let text = KeyText::from_parts(1, None, |key| key.hashed("a session token"))?;
+    /// assert_eq!(text, KeyText::of(&Hashed("a session token"), None)?);
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
     ///
     /// # Errors
     /// It has no canonical text.
@@ -236,11 +297,32 @@ impl<T> fmt::Debug for Hashed<T> {
 /// The secret that keys the digests, so that a stored key cannot be found by hashing guesses.
 ///
 /// Services that share entries share the secret. `Debug` does not show it.
+///
+/// ```
+/// use cache_core::{Hashed, key::{KeySecret, KeyText}};
+///
+/// let secret = KeySecret::new("32 random bytes, from a file");
+/// let token = Hashed("a session token");
+/// assert_eq!(KeyText::of(&token, Some(&secret))?, KeyText::of(&token, Some(&secret))?);
+/// assert_ne!(KeyText::of(&token, Some(&secret))?, KeyText::of(&token, None)?);
+/// assert_eq!(format!("{secret:?}"), "KeySecret(..)");
+/// # Ok::<(), cache_core::KeyError>(())
+/// ```
 #[derive(Clone)]
 pub struct KeySecret([u8; 32]);
 
 impl KeySecret {
     /// A secret from any bytes: a random file, an environment variable. It is no better than they are.
+    ///
+    /// ```
+    /// use cache_core::{Hashed, key::{KeySecret, KeyText}};
+    ///
+    /// // The same bytes are the same secret, in every process.
+    /// let text = |secret: &str| KeyText::of(&Hashed("a session token"), Some(&KeySecret::new(secret)));
+    /// assert_eq!(text("one")?, text("one")?);
+    /// assert_ne!(text("one")?, text("another")?);
+    /// # Ok::<(), cache_core::KeyError>(())
+    /// ```
     #[must_use]
     pub fn new(bytes: impl AsRef<[u8]>) -> Self {
         Self(blake3::derive_key(
@@ -257,6 +339,14 @@ impl fmt::Debug for KeySecret {
 }
 
 /// Why a key has no text. It never shows the key.
+///
+/// ```
+/// use cache_core::key::KeyText;
+///
+/// let error = KeyText::of(&("a password", f64::NAN), None).unwrap_err();
+/// assert!(error.to_string().starts_with("the key holds NaN or an infinity"));
+/// assert!(!error.to_string().contains("a password"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub struct KeyError(#[from] Fault);

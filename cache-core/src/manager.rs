@@ -64,11 +64,39 @@ struct Inner {
 
 impl CacheManager {
     /// Begins to describe a manager.
+    ///
+    /// ```
+    /// use cache_core::CacheManager;
+    ///
+    /// let caches = CacheManager::builder().build()?; // everything in memory, for 5 minutes
+    /// assert!(caches.names().is_empty());
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn builder() -> CacheManagerBuilder {
         CacheManagerBuilder::default()
     }
 
     /// Makes this the manager of all functions that name none, after a [`check`](Self::check).
+    ///
+    /// ```standalone_crate
+    /// use cache_core::{CacheConfig, CacheManager, cache_result};
+    /// use std::time::Duration;
+    ///
+    /// #[cache_result(cache = "square")]
+    /// async fn square(n: u64) -> u64 {
+    ///     n * n
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let caches = CacheManager::builder()
+    ///     .cache("square", CacheConfig::memory().ttl(Duration::from_secs(60)))
+    ///     .build()?;
+    /// caches.install()?; // before the first call
+    /// square(3).await;
+    /// assert_eq!(caches.stats()["square"].loads, 1);
+    /// assert!(caches.install().is_err()); // once
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// What `check` finds, and [`CacheError::AlreadyInstalled`] if there is one already: installed before, or brought in by a
@@ -93,6 +121,20 @@ impl CacheManager {
     }
 
     /// The installed manager. Without one the defaults are installed now, for good: everything in memory.
+    ///
+    /// ```standalone_crate
+    /// use cache_core::{CacheManager, cache_result};
+    ///
+    /// #[cache_result(cache = "square")]
+    /// async fn square(n: u64) -> u64 {
+    ///     n * n
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// square(3).await;
+    /// assert_eq!(CacheManager::global().stats()["square"].misses, 1);
+    /// # }
+    /// ```
     #[track_caller]
     pub fn global() -> Self {
         let place = Location::caller();
@@ -120,8 +162,25 @@ impl CacheManager {
     /// Holds the annotated functions of the program, except those with `manager = …`, against this configuration. Called by
     /// [`install`](Self::install).
     ///
-    /// Warnings come back and are logged: an invalidation whose key fits no reader of its cache, a cache no function
-    /// names, a name that nobody configured while another is near.
+    /// Warnings come back and are logged: an invalidation whose key fits no reader of its cache, a configured cache no function
+    /// names, a name that nobody configured, or in which no function stores, while another is near.
+    ///
+    /// ```standalone_crate
+    /// use cache_core::{CacheManager, cache_invalidate, cache_result};
+    ///
+    /// #[cache_result(cache = "price")]
+    /// async fn price(product: u64, currency: String) -> u64 {
+    ///     2990
+    /// }
+    ///
+    /// #[cache_invalidate(cache = "price")]
+    /// async fn set_price(#[cache_key] product: u64, cents: u64) {} // which currency?
+    ///
+    /// let warnings = CacheManager::builder().build()?.check()?;
+    /// assert_eq!(warnings.len(), 1);
+    /// assert!(warnings[0].to_string().contains("may never find what it is to invalidate"));
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     ///
     /// # Errors
     /// [`CacheError::Check`] if functions, or a function and `value_type`, disagree about the value type of a cache, or if
@@ -145,6 +204,22 @@ impl CacheManager {
 
     /// A cache, to be used by hand. It is the same cache that annotated functions name.
     ///
+    /// ```
+    /// use cache_core::{CacheManager, cache_result};
+    ///
+    /// #[cache_result(cache = "square", manager = caches, key = n)]
+    /// async fn square(caches: &CacheManager, n: u64) -> u64 {
+    ///     n * n
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let caches = CacheManager::builder().build()?;
+    /// square(&caches, 3).await;
+    /// assert_eq!(caches.cache::<u64>("square")?.get(&3).await, Some(9));
+    /// assert!(caches.cache::<String>("square").is_err());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// If the name cannot be one, if the cache holds values of another type, or if nobody configured it and the prefix of
     /// the defaults would make it share the entries of another.
@@ -156,6 +231,15 @@ impl CacheManager {
     }
 
     /// The names of the caches that were configured or used, in order.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    ///
+    /// let caches = CacheManager::builder().cache("users", CacheConfig::memory()).build()?;
+    /// caches.cache::<u64>("price")?;
+    /// assert_eq!(caches.names(), ["price", "users"]);
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let used = self.caches();
@@ -167,6 +251,17 @@ impl CacheManager {
     }
 
     /// The counters of every cache used so far, by name.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let (caches, _clock) = cache_core::testing::manager();
+    /// caches.cache("price")?.insert(&42, 2990).await?;
+    /// for (name, stats) in caches.stats() {
+    ///     println!("{name}: {} entries, {} hits", stats.entries, stats.hits);
+    /// }
+    /// # assert_eq!(caches.stats()["price"].entries, 1);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn stats(&self) -> BTreeMap<String, CacheStats> {
         self.caches()
@@ -176,6 +271,19 @@ impl CacheManager {
     }
 
     /// How the backends of the caches are, as far as is known without asking them.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// let caches = CacheManager::builder()
+    ///     .cache("price", CacheConfig::on(MapBackend::new()))
+    ///     .cache("square", CacheConfig::memory())
+    ///     .build()?;
+    /// let health = caches.health();
+    /// assert!(health.is_up());
+    /// assert!(health.caches.keys().eq(["price"])); // those in memory have no backend
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     #[must_use]
     pub fn health(&self) -> Health {
         let health = |name: String| {
@@ -187,6 +295,21 @@ impl CacheManager {
     }
 
     /// The settings of every cache that was configured or used, one line each, defaults first.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    /// use std::time::Duration;
+    ///
+    /// let caches = CacheManager::builder()
+    ///     .cache("price", CacheConfig::memory().ttl(Duration::from_secs(60)))
+    ///     .build()?;
+    /// assert_eq!(
+    ///     caches.effective(),
+    ///     "(defaults): memory, ttl 300s, max_capacity 10000, lock_timeout 5s\n\
+    ///      price: memory, ttl 60s, max_capacity 10000, lock_timeout 5s\n"
+    /// );
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     #[must_use]
     pub fn effective(&self) -> String {
         let configured = &self.inner.configured;
@@ -197,7 +320,20 @@ impl CacheManager {
         table
     }
 
-    /// Returns when no store and no invalidation is under way.
+    /// Returns when no store and no invalidation is under way. Invalidations that failed and are to be tried again are not waited
+    /// for; [`shutdown`](Self::shutdown) does that.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let config = CacheConfig::on(MapBackend::new());
+    /// let caches = CacheManager::builder().defaults(config).build()?;
+    /// caches.cache("price")?.get_or_load(&42, async { 2990 }).await; // does not wait for the store
+    /// caches.settle().await;
+    /// assert_eq!(caches.stats()["price"].stores, 1);
+    /// # Ok(()) }
+    /// ```
     pub async fn settle(&self) {
         self.inner.shared.background.settled().await;
     }
@@ -288,6 +424,19 @@ impl fmt::Debug for CacheManager {
 }
 
 /// Describes a [`CacheManager`].
+///
+/// ```
+/// use cache_core::{CacheConfig, CacheManager};
+/// use std::time::Duration;
+///
+/// let caches = CacheManager::builder()
+///     .defaults(CacheConfig::memory().ttl(Duration::from_secs(60)))
+///     .cache("sessions", CacheConfig::memory().max_capacity(2_000)) // and 60 seconds
+///     .key_secret(std::env::var("CACHE_KEY_SECRET").unwrap_or_default())
+///     .strict()
+///     .build()?;
+/// # Ok::<(), cache_core::CacheError>(())
+/// ```
 #[derive(Default)]
 #[must_use]
 pub struct CacheManagerBuilder {
@@ -301,12 +450,35 @@ pub struct CacheManagerBuilder {
 
 impl CacheManagerBuilder {
     /// The settings of caches that make none of their own; setting by setting.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    /// use std::time::Duration;
+    ///
+    /// let caches = CacheManager::builder()
+    ///     .defaults(CacheConfig::memory().ttl(Duration::from_secs(60)).max_capacity(500))
+    ///     .cache("price", CacheConfig::memory().max_capacity(2_000))
+    ///     .build()?;
+    /// let config = caches.cache::<u64>("price")?.config();
+    /// assert_eq!((config.ttl, config.max_capacity), (Some(Duration::from_secs(60)), 2_000));
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn defaults(mut self, config: CacheConfig) -> Self {
         self.defaults = config;
         self
     }
 
-    /// The settings of one cache.
+    /// The settings of one cache. Twice for the same one is an error of [`build`](Self::build).
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    ///
+    /// let builder = CacheManager::builder()
+    ///     .cache("price", CacheConfig::memory().max_capacity(500))
+    ///     .cache("users", CacheConfig::disabled());
+    /// assert_eq!(builder.build()?.names(), ["price", "users"]);
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn cache(mut self, name: impl Into<String>, config: CacheConfig) -> Self {
         self.named.push((name.into(), config));
         self
@@ -314,6 +486,13 @@ impl CacheManagerBuilder {
 
     /// Gives a backend the name by which settings files speak of it. In this version there are none yet: the name is checked and
     /// not used.
+    ///
+    /// ```
+    /// use cache_core::{CacheManager, testing::MapBackend};
+    ///
+    /// let caches = CacheManager::builder().backend("main", MapBackend::new()).build()?;
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn backend(mut self, name: impl Into<String>, backend: impl CacheBackend) -> Self {
         self.backends.push((name.into(), Arc::new(backend)));
         self
@@ -321,12 +500,37 @@ impl CacheManagerBuilder {
 
     /// Keys the digests that stand for hashed and long keys, so that nobody without the secret can find out what was
     /// digested by trying. Processes that share a backend need the same secret.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, Hashed, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// for secret in ["one", "another"] {
+    ///     let caches = CacheManager::builder()
+    ///         .defaults(CacheConfig::on(backend.clone()))
+    ///         .key_secret(secret)
+    ///         .build()?;
+    ///     caches.cache("sessions")?.insert(&Hashed("a session token"), 7).await?;
+    /// }
+    /// assert_eq!(backend.keys().len(), 2);
+    /// # Ok(()) }
+    /// ```
     pub fn key_secret(mut self, secret: impl AsRef<[u8]>) -> Self {
         self.secret = Some(KeySecret::new(secret));
         self
     }
 
     /// Makes the warnings of [`CacheManager::check`] errors.
+    ///
+    /// ```standalone_crate
+    /// use cache_core::{CacheConfig, CacheManager};
+    ///
+    /// // No function of this program names the cache.
+    /// let builder = CacheManager::builder().cache("pirce", CacheConfig::memory()).strict();
+    /// assert!(builder.build()?.install().is_err());
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
@@ -339,6 +543,13 @@ impl CacheManagerBuilder {
     }
 
     /// The manager. Nothing is connected and nothing is waited for.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    ///
+    /// let error = CacheManager::builder().cache("the price", CacheConfig::memory()).build().unwrap_err();
+    /// assert!(error.to_string().contains("cannot be the name of a cache"));
+    /// ```
     ///
     /// # Errors
     /// A name that cannot be one or stands twice, a setting that cannot be, two caches with one prefix on a backend.
@@ -378,6 +589,17 @@ impl fmt::Debug for CacheManagerBuilder {
 }
 
 /// How the backends of the caches are.
+///
+/// ```
+/// use cache_core::{CacheManager, backend::BackendHealth};
+///
+/// /// What a readiness probe may say. The program works without its backends, only slower.
+/// fn state(caches: &CacheManager) -> &'static str {
+///     if caches.health().is_up() { "ok" } else { "degraded" }
+/// }
+/// # assert_eq!(state(&cache_core::testing::manager().0), "ok");
+/// # let _ = BackendHealth::Up;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
@@ -387,6 +609,11 @@ pub struct Health {
 
 impl Health {
     /// Whether all backends answer. Without backends they do.
+    ///
+    /// ```
+    /// let (caches, _clock) = cache_core::testing::manager();
+    /// assert!(caches.health().is_up());
+    /// ```
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.caches
@@ -396,6 +623,22 @@ impl Health {
 }
 
 /// What [`CacheManager::shutdown`] could not wait for.
+///
+/// ```
+/// use cache_core::{CacheConfig, CacheManager};
+/// use cache_core::testing::{FaultyBackend, MapBackend, Operation};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// let backend = FaultyBackend::new(MapBackend::new());
+/// let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+/// backend.fail(&[Operation::Invalidate]);
+/// assert!(caches.cache::<u64>("price")?.invalidate(&42).await.is_err());
+///
+/// let report = caches.shutdown(Duration::from_millis(20)).await;
+/// assert_eq!(report.pending_invalidations, 1);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {

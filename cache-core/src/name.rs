@@ -28,6 +28,17 @@ pub struct CacheName<V> {
 impl<V> CacheName<V> {
     /// A name of at most 128 characters: letters, digits, `.`, `_`, `/` and `-`, beginning with a letter or digit.
     ///
+    /// ```
+    /// use cache_core::CacheName;
+    ///
+    /// const PRICE: CacheName<u64> = CacheName::new("shop/price");
+    /// assert_eq!(PRICE.name(), "shop/price");
+    /// ```
+    /// ```compile_fail
+    /// # use cache_core::CacheName;
+    /// const PRICE: CacheName<u64> = CacheName::new("the price"); // no spaces
+    /// ```
+    ///
     /// # Panics
     /// If `name` is not such a name. In a `const`, where it belongs, that is a compile error.
     #[must_use]

@@ -41,6 +41,20 @@ pub struct Types {
 }
 
 /// Something about the caches of a program that is likely a mistake. `Display` is the sentence.
+///
+/// ```standalone_crate
+/// use cache_core::{CacheConfig, CacheManager, cache_result};
+///
+/// #[cache_result(cache = "price")]
+/// async fn price(product: u64) -> u64 {
+///     2990
+/// }
+///
+/// let caches = CacheManager::builder().cache("pirce", CacheConfig::memory()).build()?;
+/// let warnings: Vec<_> = caches.check()?.iter().map(ToString::to_string).collect();
+/// assert!(warnings[0].contains("did you mean `price`?"));
+/// # Ok::<(), cache_core::CacheError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning(String);
 

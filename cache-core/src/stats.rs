@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The counters of one cache since its manager was built.
 ///
-/// Every call of an annotated function, and every call that looks something up by hand, has exactly one outcome:
+/// Every call of a function under `#[cache_result]`, and every call that looks something up by hand, has exactly one outcome:
 /// `hits + misses + coalesced + bypasses` is the number of calls.
 ///
 /// ```
@@ -41,7 +41,7 @@ pub struct CacheStats {
     pub stores_refused: u64,
     /// Values not stored because the backend or the codec failed.
     pub store_failures: u64,
-    /// Invalidations begun, of single entries and of the whole cache.
+    /// Invalidations begun, of single entries and of the whole cache; and the entries that `invalidate_if` has ended.
     pub invalidations: u64,
     /// Entries found that could not be used: damaged, of another type or version. Each was a miss.
     pub decode_failures: u64,

@@ -43,6 +43,26 @@ use crate::{
 /// The time of caches under test. It runs on by itself, and can be moved forward.
 ///
 /// Clones are one clock.
+///
+/// ```
+/// use cache_core::{CacheConfig, CacheManager, testing::{MapBackend, TestClock}};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// let backend = MapBackend::new();
+/// let caches = CacheManager::builder()
+///     .clock(backend.clock()) // the backend and the caches in front of it agree on the time
+///     .defaults(CacheConfig::on(backend.clone()).ttl(Duration::from_secs(60)))
+///     .build()?;
+/// let price = caches.cache("price")?;
+/// price.insert(&42, 2990).await?;
+/// backend.clock().advance(Duration::from_secs(30));
+/// assert_eq!(price.get(&42).await, Some(2990));
+/// backend.clock().advance(Duration::from_secs(30));
+/// assert_eq!(price.get(&42).await, None);
+/// # let _ = TestClock::new();
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct TestClock(Clock);
 
@@ -53,7 +73,20 @@ impl TestClock {
         Self(Clock::new())
     }
 
-    /// Moves the clock forward.
+    /// Moves the clock forward. What Tokio counts (`lock_timeout`, the budgets of backends) does not move with it; that is what
+    /// `tokio::time::advance` is for.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let (caches, clock) = cache_core::testing::manager();
+    /// let price = caches.cache("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// clock.advance(Duration::from_secs(301));
+    /// assert_eq!(price.get(&42).await, None);
+    /// # Ok(()) }
+    /// ```
     pub fn advance(&self, by: Duration) {
         self.0.advance(by);
     }
@@ -85,6 +118,15 @@ impl CacheManagerBuilder {
 }
 
 /// A manager with the framework's defaults, all in memory, for one test alone; and its clock.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// let (one, _) = cache_core::testing::manager();
+/// let (other, _) = cache_core::testing::manager();
+/// one.cache("price")?.insert(&42, 2990).await?;
+/// assert_eq!(other.cache::<i32>("price")?.get(&42).await, None);
+/// # Ok(()) }
+/// ```
 #[must_use]
 pub fn manager() -> (CacheManager, TestClock) {
     let clock = TestClock::new();

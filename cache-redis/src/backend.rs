@@ -38,6 +38,21 @@ use crate::{
 pub struct RedisBackend(Arc<Server>);
 
 /// The settings of a [`RedisBackend`], see [`RedisBackend::builder`].
+///
+/// # Examples
+///
+/// ```
+/// use cache_redis::RedisBackend;
+/// use std::time::Duration;
+///
+/// let redis = RedisBackend::builder("redis://127.0.0.1")
+///     .read_budget(Duration::from_millis(20)) // rather no cache than a slow one
+///     .store_budget(Duration::from_secs(2))
+///     .connections(4)
+///     .max_value_bytes(8 << 20)
+///     .build()?;
+/// # Ok::<(), cache_core::CacheError>(())
+/// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct RedisBackendBuilder {
@@ -59,6 +74,19 @@ impl RedisBackend {
     ///
     /// [`CacheError::BackendUrl`] if the URL cannot be read, or asks for TLS without the feature or the crypto provider. It
     /// does not repeat the URL. Whether there is a server is not looked at.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_redis::RedisBackend;
+    ///
+    /// RedisBackend::open("redis://cache:p%40ss@redis.internal:6380/2")?; // the password is p@ss
+    /// RedisBackend::open("unix:///run/redis/redis.sock?db=2")?;
+    ///
+    /// let error = RedisBackend::open("http://:secret@localhost").unwrap_err();
+    /// assert!(!error.to_string().contains("secret"));
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub fn open(url: &str) -> Result<Self, CacheError> {
         Self::builder(url).build()
     }
@@ -89,14 +117,39 @@ impl RedisBackend {
 }
 
 impl RedisBackendBuilder {
-    /// How long a look-up waits for the server, connecting included, before the caller goes on without it. Default: 100 ms.
+    /// How long a look-up waits for the server, connecting included, before the caller goes on without it; and how long the
+    /// acknowledgement of a put or an invalidation is waited for. Default: 100 ms.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use cache_redis::RedisBackend;
+    /// use cache_core::CacheBackend as _;
+    /// use std::time::Duration;
+    ///
+    /// let redis = RedisBackend::builder("redis://127.0.0.1").read_budget(Duration::from_millis(20)).build()?;
+    /// assert_eq!(redis.read_budget(), Duration::from_millis(20));
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub const fn read_budget(mut self, limit: Duration) -> Self {
         self.read_budget = limit;
         self
     }
 
-    /// How long a store or an invalidation may take, and how long a silent connection is waited for before it is
+    /// How long a store, a put or an invalidation may take in the background, and how long a silent connection is waited for before it is
     /// replaced (then never less than the read budget). Default: one second.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use cache_redis::RedisBackend;
+    /// use cache_core::CacheBackend as _;
+    /// use std::time::Duration;
+    ///
+    /// let redis = RedisBackend::builder("redis://127.0.0.1").store_budget(Duration::from_secs(2)).build()?;
+    /// assert_eq!(redis.store_budget(), Duration::from_secs(2));
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub const fn store_budget(mut self, limit: Duration) -> Self {
         self.store_budget = limit;
         self
@@ -104,12 +157,31 @@ impl RedisBackendBuilder {
 
     /// How many connections are used in turn; 0 is taken for 1. Default: 1, which all callers share without waiting for
     /// each other's replies. More are worth it when the values are large.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use cache_redis::RedisBackend;
+    /// let redis = RedisBackend::builder("redis://127.0.0.1").connections(4).build()?;
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub const fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
     }
 
     /// The largest entry that caches store here, in bytes. Default: 1 MiB. Larger ones hold up everybody else's replies.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use cache_redis::RedisBackend;
+    /// use cache_core::CacheBackend as _;
+    ///
+    /// let redis = RedisBackend::builder("redis://127.0.0.1").max_value_bytes(8 << 20).build()?;
+    /// assert_eq!(redis.max_value_bytes(), 8 * 1024 * 1024);
+    /// # Ok::<(), cache_core::CacheError>(())
+    /// ```
     pub const fn max_value_bytes(mut self, bytes: usize) -> Self {
         self.max_value_bytes = bytes;
         self
@@ -120,6 +192,14 @@ impl RedisBackendBuilder {
     /// # Errors
     ///
     /// [`CacheError::BackendUrl`] if the URL cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use cache_redis::RedisBackend;
+    /// assert!(RedisBackend::builder("redis://127.0.0.1:1").build().is_ok()); // nobody listens there, yet
+    /// assert!(RedisBackend::builder("127.0.0.1").build().is_err()); // not a URL
+    /// ```
     pub fn build(self) -> Result<RedisBackend, CacheError> {
         let patience = Patience {
             connecting: self.read_budget,
@@ -159,7 +239,7 @@ impl CacheBackend for RedisBackend {
         Ok(self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await? == 1)
     }
 
-    /// One command. What is left behind is removed by a sweep in the background, as far as it surely belongs to this cache,
+    /// One command; three on a server before 6.2, and on one that is full. What is left behind is removed by a sweep in the background, as far as it surely belongs to this cache,
     /// and otherwise expires by itself.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
         if let Some(ended) = self.0.replace_epoch(cache).await? {

@@ -30,7 +30,7 @@ cd /; rm -rf "$dir""#;
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A `redis-server` of its own: on a free port of 127.0.0.1, with an empty database, nothing written to disk, gone when this value
+/// A `redis-server` of its own: on a free port of 127.0.0.1, with an empty database that is never written to disk, gone when this value
 /// is dropped or the process ends.
 ///
 /// Starting one takes some 20 milliseconds, during which the thread is blocked: that is meant for examples and tests, in
@@ -69,6 +69,17 @@ impl RedisServer {
     ///
     /// [`io::ErrorKind::NotFound`] if there is no `redis-server`; the message names the package. Otherwise what kept it from
     /// answering.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_redis::dev::RedisServer;
+    ///
+    /// let server = RedisServer::start()?;
+    /// let other = RedisServer::start()?;
+    /// assert_ne!(server.port(), other.port());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn start() -> io::Result<Self> {
         Self::start_with(&[])
     }
@@ -78,6 +89,16 @@ impl RedisServer {
     /// # Errors
     ///
     /// As [`start`](Self::start); also if the server does not accept the arguments.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_redis::{RedisBackend, dev::RedisServer};
+    ///
+    /// let server = RedisServer::start_with(&["--requirepass", "secret"])?;
+    /// let redis = RedisBackend::open(&format!("redis://:secret@127.0.0.1:{}", server.port()))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn start_with(arguments: &[&str]) -> io::Result<Self> {
         let mut last = None;
         // A port that was free may be taken by the time the server wants it.
@@ -105,24 +126,67 @@ impl RedisServer {
     }
 
     /// `redis://127.0.0.1:<port>`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let server = cache_redis::dev::RedisServer::start()?;
+    /// assert_eq!(server.url(), format!("redis://127.0.0.1:{}", server.port()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// The port on 127.0.0.1.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let server = cache_redis::dev::RedisServer::start()?;
+    /// std::net::TcpStream::connect(("127.0.0.1", server.port()))?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
     /// The path of the server's Unix socket.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_redis::{RedisBackend, dev::RedisServer};
+    ///
+    /// let server = RedisServer::start()?;
+    /// let redis = RedisBackend::open(&format!("unix://{}", server.socket().display()))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.dir.join("redis.sock")
     }
 
     /// Kills the server, as a crash does. It can be started again with [`restart`](Self::restart).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    /// use cache_redis::{RedisBackend, dev::RedisServer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut server = RedisServer::start()?;
+    /// # let redis = RedisBackend::open(&server.url())?;
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(redis)).build()?;
+    /// let price = caches.cache("price")?; // on that server
+    /// server.stop();
+    /// assert_eq!(price.get_or_load(&42, async { 2990 }).await, 2990); // as without a cache
+    /// assert!(price.insert(&42, 2990).await.is_err());
+    /// # Ok(()) }
+    /// ```
     pub fn stop(&mut self) {
         self.running = None;
     }
@@ -132,6 +196,18 @@ impl RedisServer {
     /// # Errors
     ///
     /// As [`start`](Self::start); also if something else has taken the port.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_redis::dev::RedisServer;
+    ///
+    /// let mut server = RedisServer::start()?;
+    /// let url = server.url();
+    /// server.restart()?; // a crash in between, and all data lost
+    /// assert_eq!(server.url(), url);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn restart(&mut self) -> io::Result<()> {
         self.stop();
         self.run()
@@ -142,6 +218,24 @@ impl RedisServer {
     /// # Errors
     ///
     /// If the server does not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager};
+    /// use cache_redis::{RedisBackend, dev::RedisServer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut server = RedisServer::start()?;
+    /// # let redis = RedisBackend::open(&server.url())?;
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(redis)).build()?;
+    /// let price = caches.cache("price")?; // on that server
+    /// price.insert(&42, 2990).await?;
+    /// server.pause()?;
+    /// assert_eq!(price.get(&42).await, None); // after the read budget, 100 ms
+    /// server.resume()?;
+    /// # Ok(()) }
+    /// ```
     pub fn pause(&mut self) -> io::Result<()> {
         self.signal("STOP")
     }
@@ -151,6 +245,19 @@ impl RedisServer {
     /// # Errors
     ///
     /// If the server does not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cache_redis::dev::RedisServer;
+    ///
+    /// let mut server = RedisServer::start()?;
+    /// server.pause()?;
+    /// server.resume()?;
+    /// server.stop();
+    /// assert!(server.resume().is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn resume(&mut self) -> io::Result<()> {
         self.signal("CONT")
     }

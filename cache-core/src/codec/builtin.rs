@@ -37,18 +37,57 @@ pub(super) trait Builtin {
 }
 
 /// bincode 2: compact and fast, fields by their place. The default.
+///
+/// ```
+/// use cache_core::{Bincode, Codec};
+///
+/// assert_eq!(Bincode.encode(&(42_u64, "Ada"))?, b"\x2a\x03Ada");
+/// # Ok::<(), cache_core::CodecError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bincode;
 
 /// JSON: readable in the store, and by programs in other languages. Floats are read back exactly.
+///
+/// ```
+/// use cache_core::{CacheConfig, Codec, Json};
+///
+/// let config = CacheConfig::memory().codec(Json); // or, more usefully, `CacheConfig::on(…)`
+/// assert_eq!(Json.encode(&(42_u64, "Ada"))?, br#"[42,"Ada"]"#);
+/// assert!(Json.encode(&f64::NAN).is_err()); // it would come back as null
+/// # Ok::<(), cache_core::CodecError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Json;
 
 /// Postcard: the most compact, fields by their place.
+///
+/// ```
+/// use cache_core::{Bincode, Codec, Postcard};
+///
+/// assert_eq!(Postcard.encode(&300_u32)?.len(), 2);
+/// assert_eq!(Bincode.encode(&300_u32)?.len(), 3);
+/// # Ok::<(), cache_core::CodecError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Postcard;
 
 /// MessagePack with the names of fields and variants: compact, and for types that the positional codecs cannot carry.
+///
+/// ```
+/// use cache_core::{Bincode, Codec, MessagePack};
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Product {
+///     name: String,
+///     #[serde(skip_serializing_if = "Option::is_none")]
+///     note: Option<String>,
+/// }
+///
+/// let lamp = Product { name: "lamp".to_owned(), note: None };
+/// assert!(Bincode.encode(&lamp).is_err()); // it could not tell which field is left out
+/// assert!(MessagePack.encode(&lamp).is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessagePack;
 

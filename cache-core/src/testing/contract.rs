@@ -31,7 +31,39 @@ const KEYS: [&str; 9] = [
     "#sF4yHwZ1w0p3rJ2mB7n9cQ5tX8vL6kD-aEgUiOoYhS_",
 ];
 
-/// Checks a backend, with caches named `contract-…` of its own. `advance` moves the time by which entries expire in it.
+/// Checks a backend, with caches named `contract-…` of its own, of which it must hold nothing yet. `advance` moves the time by
+/// which entries expire in it, some 20 seconds in all; where that cannot be moved it can be `tokio::time::sleep`.
+///
+/// ```should_panic
+/// use cache_core::backend::{BackendErrorKind::Unavailable, CacheBackend, CacheId, EntryId, Loaded, NewEntry};
+/// use cache_core::{BackendError, async_trait, testing::contract};
+///
+/// /// A backend that keeps nothing, and says that it does.
+/// #[derive(Debug)]
+/// struct Nothing;
+///
+/// #[async_trait]
+/// impl CacheBackend for Nothing {
+///     async fn load(&self, _: EntryId<'_>) -> Result<Loaded, BackendError> {
+///         Ok(Loaded::default())
+///     }
+///     async fn store(&self, _: EntryId<'_>, _: NewEntry) -> Result<bool, BackendError> {
+///         Ok(true)
+///     }
+///     // …
+/// #   async fn put(&self, _: EntryId<'_>, _: NewEntry) -> Result<bool, BackendError> { Ok(true) }
+/// #   async fn invalidate(&self, _: EntryId<'_>) -> Result<bool, BackendError> { Ok(false) }
+/// #   async fn invalidate_all(&self, _: &CacheId) -> Result<(), BackendError> { Ok(()) }
+/// #   async fn invalidate_if(
+/// #       &self, _: &CacheId, _: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
+/// #   ) -> Result<u64, BackendError> { Err(BackendError::new(Unavailable, "there is nothing")) }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// // Panics: "`load` gives the tokens in force, and creates those that do not exist"
+/// contract::check(&Nothing, tokio::time::sleep).await;
+/// # }
+/// ```
 ///
 /// # Panics
 /// At the first thing that the backend does otherwise, with a sentence that says what it should have done.

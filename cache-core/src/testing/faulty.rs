@@ -18,6 +18,19 @@ use crate::backend::{
 };
 
 /// What a backend is asked to do.
+///
+/// ```
+/// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// let backend = FaultyBackend::new(MapBackend::new());
+/// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+/// # let price = caches.cache::<u64>("price")?;
+/// backend.fail(Operation::ALL); // a server that is down
+/// assert!(price.insert(&42, 2990).await.is_err());
+/// assert_eq!(price.get(&42).await, None);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// [`CacheBackend::load`] and [`CacheBackend::load_cache_fence`].
@@ -48,7 +61,8 @@ impl Operation {
     ];
 }
 
-/// A backend that can be told to fail, to hang and to be slow, operation by operation. Clones are one.
+/// A backend that can be told to fail, to hang and to be slow, operation by operation. Clones are one. Its budgets and its
+/// [`health`](CacheBackend::health) are those of the backend behind it, in any weather.
 ///
 /// ```
 /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
@@ -88,26 +102,100 @@ impl FaultyBackend {
     }
 
     /// These operations fail from now on, without having any effect.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// backend.fail(&[Operation::Invalidate]);
+    /// assert!(price.invalidate(&42).await.is_err());
+    /// backend.heal();
+    /// caches.shutdown(std::time::Duration::from_secs(5)).await; // it is tried again until it is done
+    /// assert_eq!(caches.stats()["price"].pending_invalidations, 0);
+    /// # Ok(()) }
+    /// ```
     pub fn fail(&self, operations: &[Operation]) {
         self.set(operations, Fault::Fail);
     }
 
-    /// These operations do not return until something else is told, and take effect only then.
+    /// These operations do not return until something else is told, and take effect only then. Where the cache has given one up
+    /// meanwhile (its future was dropped), it takes no effect at all.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// backend.hang(&[Operation::Load]);
+    /// // The look-up is given up after the read budget, 100 ms.
+    /// assert_eq!(price.get_or_load(&42, async { 2990 }).await, 2990);
+    /// assert_eq!(price.stats().backend_errors, 1);
+    /// # Ok(()) }
+    /// ```
     pub fn hang(&self, operations: &[Operation]) {
         self.set(operations, Fault::Hang);
     }
 
-    /// These operations take effect that much later.
+    /// These operations take effect that much later, by Tokio's time.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// backend.delay(&[Operation::Store], Duration::from_millis(20));
+    /// price.get_or_load(&42, async { 2990 }).await; // does not wait for the store
+    /// assert_eq!(price.stats().stores, 0);
+    /// caches.settle().await;
+    /// assert_eq!(price.stats().stores, 1);
+    /// # Ok(()) }
+    /// ```
     pub fn delay(&self, operations: &[Operation], by: Duration) {
         self.set(operations, Fault::Delay(by));
     }
 
     /// Everything works again; what hangs goes on.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// backend.fail(&[Operation::Load]);
+    /// price.get(&42).await;
+    /// backend.heal();
+    /// price.get(&42).await;
+    /// assert_eq!(price.stats().backend_errors, 1);
+    /// # Ok(()) }
+    /// ```
     pub fn heal(&self) {
         self.set(Operation::ALL, Fault::None);
     }
 
-    /// How often that was asked for.
+    /// How often that was asked for, whatever came of it.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// assert_eq!(backend.calls(Operation::Put), 1);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn calls(&self, operation: Operation) -> u64 {
         self.calls[operation as usize].load(Ordering::SeqCst)

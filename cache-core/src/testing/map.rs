@@ -1,4 +1,4 @@
-//! The smallest backend that keeps the contract.
+//! A backend that keeps all of the contract, the optional part too, in a map.
 
 use std::{
     collections::HashMap,
@@ -65,12 +65,38 @@ impl MapBackend {
     }
 
     /// The clock by which entries expire.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// backend.clock().advance(Duration::from_secs(301));
+    /// assert_eq!(price.get(&42).await, None);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn clock(&self) -> &TestClock {
         &self.clock
     }
 
     /// The names under which something is stored, in order, expired or not.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// assert_eq!(backend.keys(), ["cache:price:42"]);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         let mut keys: Vec<_> = self.state().entries.keys().cloned().collect();
@@ -79,6 +105,19 @@ impl MapBackend {
     }
 
     /// Puts bytes under a name, as a foreign program might.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// backend.plant("cache:price:42", "not an entry");
+    /// assert_eq!(price.get(&42).await, None);
+    /// assert_eq!(price.stats().decode_failures, 1);
+    /// # Ok(()) }
+    /// ```
     pub fn plant(&self, storage_key: &str, bytes: impl Into<Bytes>) {
         let planted = Stored {
             bytes: bytes.into(),
@@ -89,6 +128,19 @@ impl MapBackend {
     }
 
     /// Forgets everything, tokens too, as a server does that restarts without its data.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new();
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// price.insert(&42, 2990).await?;
+    /// backend.lose();
+    /// assert_eq!(price.get(&42).await, None);
+    /// # Ok(()) }
+    /// ```
     pub fn lose(&self) {
         *self.state() = State::default();
     }

@@ -129,6 +129,7 @@ impl Shop {
 
     #[allow(clippy::needless_lifetimes)] // to have one in the type of `self`
     #[cache_result(cache = "c", manager = caches())]
+    #[allow(clippy::needless_lifetimes)] // a lifetime with a name is what this is about
     async fn named<'a>(self: &'a Arc<Self>, id: u64) -> u64 {
         self.0 + id + body("methods")
     }

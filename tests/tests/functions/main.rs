@@ -5,6 +5,8 @@ mod borrowing;
 mod forms;
 mod generics;
 mod hostile;
+#[allow(clippy::multiple_bound_locations, clippy::needless_lifetimes)]
+// some forms are unusual on purpose
 mod matrix;
 mod methods;
 mod sizes;
