@@ -127,6 +127,7 @@ impl Shop {
         self.0 + id + body("methods")
     }
 
+    #[allow(clippy::needless_lifetimes)] // to have one in the type of `self`
     #[cache_result(cache = "c", manager = caches())]
     #[allow(clippy::needless_lifetimes)] // a lifetime with a name is what this is about
     async fn named<'a>(self: &'a Arc<Self>, id: u64) -> u64 {

@@ -40,9 +40,9 @@ macro_rules! shapes {
             }
 
             $(#[$attribute])+
-            async fn generic<T: Display + Serialize + Sync + ?Sized, const N: usize>($id: u64, $name: &T) -> Value
+            async fn generic<T, const N: usize>($id: u64, $name: &T) -> Value
             where
-                T: Send,
+                T: Display + Serialize + Send + Sync + ?Sized,
             {
                 run($id + N as u64, &$name.to_string())
             }
@@ -56,7 +56,7 @@ macro_rules! shapes {
             $(#[$attribute])+
             async fn changing(mut $id: u64, mut $name: String) -> Value {
                 $name.insert(0, 'x');
-                $id *= u64::from($name.len() > 0);
+                $id *= u64::from(!$name.is_empty());
                 run($id, &$name[1..])
             }
 
@@ -75,7 +75,7 @@ macro_rules! shapes {
                 }
 
                 $(#[$attribute])+
-                async fn shared<'a>(self: Arc<Self>, $id: u64, $name: &'a str) -> Value {
+                async fn shared(self: Arc<Self>, $id: u64, $name: &str) -> Value {
                     run($id + self.0, $name)
                 }
             }
