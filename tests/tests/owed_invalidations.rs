@@ -146,6 +146,7 @@ async fn while_it_is_owed_other_processes_are_heard() {
         2,
         "it joins no older load"
     );
+    assert_eq!(cache.stats().coalesced, 0);
     go_on.send(()).expect("the load waits");
     assert_eq!(early.await.expect("no panic"), 1);
 }
