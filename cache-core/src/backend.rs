@@ -28,10 +28,20 @@
 //! front of the backend and is the same for every backend. So a backend is small: `examples/own_backend.rs` is a whole one, and
 //! [`contract::check`](crate::testing::contract::check) says whether one of your own is right.
 
-use std::{fmt, sync::Arc, time::Duration};
+mod error;
+mod id;
+mod token;
+
+use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+
+pub use self::{
+    error::{BackendError, BackendErrorKind, BackendHealth},
+    id::{CacheId, EntryId},
+    token::{Fence, Token},
+};
 
 use crate::entry::{EPOCH_AT, TRAILER_LEN};
 
@@ -56,91 +66,6 @@ use crate::entry::{EPOCH_AT, TRAILER_LEN};
 /// ```
 pub const EPOCH_BEFORE_END: usize = TRAILER_LEN - EPOCH_AT;
 
-/// A random 64-bit value that is replaced, never counted up, so that a lost token can never come back as an old one.
-///
-/// ```
-/// use cache_core::backend::Token;
-///
-/// let token = Token::random();
-/// assert_ne!(token, Token::random());
-/// assert_eq!(Token::from_bytes(*token.as_bytes()), token); // to a store and back
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Token([u8; 8]);
-
-impl Token {
-    /// The number of bytes of a token.
-    pub const LEN: usize = 8;
-
-    /// A token from its bytes, for example as they were read from the store.
-    ///
-    /// ```
-    /// use cache_core::backend::Token;
-    ///
-    /// /// What a store gave back; `None` if it is no token.
-    /// fn token(bytes: &[u8]) -> Option<Token> {
-    ///     Some(Token::from_bytes(bytes.try_into().ok()?))
-    /// }
-    /// assert!(token(&[7; Token::LEN]).is_some());
-    /// assert!(token(b"too long for one").is_none());
-    /// ```
-    #[must_use]
-    pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
-        Self(bytes)
-    }
-
-    /// A fresh random token.
-    ///
-    /// ```
-    /// use cache_core::backend::Token;
-    ///
-    /// assert_ne!(Token::random(), Token::random());
-    /// ```
-    #[must_use]
-    pub fn random() -> Self {
-        Self(crate::random::u64().to_le_bytes())
-    }
-
-    /// The bytes to keep in the store.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Token({:016x})", u64::from_le_bytes(self.0))
-    }
-}
-
-/// The two tokens that were in force when an entry was looked up: the right to store a value computed after that.
-///
-/// ```
-/// use cache_core::backend::{CacheBackend, CacheId};
-///
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
-/// let backend = cache_core::testing::MapBackend::new();
-/// let cache = CacheId::new("price", "cache:price");
-/// let before = backend.load(cache.entry("42")).await?.fence.unwrap();
-///
-/// backend.invalidate(cache.entry("42")).await?;
-/// let after = backend.load(cache.entry("42")).await?.fence.unwrap();
-/// assert_ne!(after.stamp, before.stamp);
-/// assert_eq!(after.epoch, before.epoch);
-///
-/// backend.invalidate_all(&cache).await?;
-/// assert_ne!(backend.load(cache.entry("42")).await?.fence.unwrap().epoch, before.epoch);
-/// # Ok(()) }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fence {
-    /// The token of the entry, replaced by [`CacheBackend::invalidate`].
-    pub stamp: Token,
-    /// The token of the cache, replaced by [`CacheBackend::invalidate_all`].
-    pub epoch: Token,
-}
-
 /// The answer of [`CacheBackend::load`].
 ///
 /// ```
@@ -161,102 +86,6 @@ pub struct Loaded {
     /// The tokens in force, read in the same atomic step as the bytes. `None` if they could not be
     /// established: then nothing is served and nothing is stored.
     pub fence: Option<Fence>,
-}
-
-/// One cache as a backend sees it.
-///
-/// ```
-/// use cache_core::backend::CacheId;
-///
-/// let price = CacheId::new("price", "cache:price");
-/// assert_eq!(price.name(), "price");
-/// assert_eq!(price.prefix(), "cache:price");
-/// assert_eq!(price.entry("42").storage_key(), "cache:price:42");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CacheId {
-    name: Arc<str>,
-    prefix: Arc<str>,
-}
-
-impl CacheId {
-    /// A cache called `name` whose entries are stored under `prefix`.
-    #[must_use]
-    pub fn new(name: &str, prefix: &str) -> Self {
-        Self {
-            name: name.into(),
-            prefix: prefix.into(),
-        }
-    }
-
-    /// The name of the cache.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What stands before the key text in the store, `cache:<name>` unless the configuration says otherwise.
-    #[must_use]
-    pub fn prefix(&self) -> &str {
-        &self.prefix
-    }
-
-    /// The entry of this cache with that key text.
-    #[must_use]
-    pub const fn entry<'a>(&'a self, key_text: &'a str) -> EntryId<'a> {
-        EntryId {
-            cache: self,
-            key_text,
-        }
-    }
-}
-
-/// One entry of one cache as a backend sees it.
-///
-/// `Debug` shows the cache, never the key.
-///
-/// ```
-/// use cache_core::backend::CacheId;
-///
-/// let price = CacheId::new("price", "shop:prices");
-/// let entry = price.entry(r#"[42,"en"]"#);
-/// assert_eq!(entry.key_text(), r#"[42,"en"]"#);
-/// assert_eq!(entry.storage_key(), r#"shop:prices:[42,"en"]"#);
-/// assert_eq!(entry.cache(), &price);
-/// assert!(!format!("{entry:?}").contains("42"));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EntryId<'a> {
-    cache: &'a CacheId,
-    key_text: &'a str,
-}
-
-impl<'a> EntryId<'a> {
-    /// The cache the entry belongs to.
-    #[must_use]
-    pub const fn cache(&self) -> &'a CacheId {
-        self.cache
-    }
-
-    /// The key text; caches make none of more than 512 bytes. See [`key`](crate::key).
-    #[must_use]
-    pub const fn key_text(&self) -> &'a str {
-        self.key_text
-    }
-
-    /// The name under which the entry is stored: `<prefix>:<key text>`.
-    #[must_use]
-    pub fn storage_key(&self) -> String {
-        format!("{}:{}", self.cache.prefix, self.key_text)
-    }
-}
-
-impl fmt::Debug for EntryId<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EntryId")
-            .field("cache", &self.cache.name)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What is to be written by [`CacheBackend::store`] and [`CacheBackend::put`].
@@ -582,102 +411,5 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// Whether the backend answers, from what is known without asking it.
     fn health(&self) -> BackendHealth {
         BackendHealth::Up
-    }
-}
-
-/// Whether a backend answers.
-///
-/// ```
-/// use cache_core::{CacheConfig, CacheManager, backend::BackendHealth, testing::MapBackend};
-///
-/// let caches = CacheManager::builder()
-///     .cache("price", CacheConfig::on(MapBackend::new()))
-///     .build()?;
-/// match caches.health().caches["price"] {
-///     BackendHealth::Up => {}
-///     BackendHealth::Refused => panic!("look at the user name, the password and the permissions"),
-///     _ => println!("calls are slower than usual"),
-/// }
-/// # Ok::<(), cache_core::CacheError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BackendHealth {
-    /// The last request was answered, or none was made yet.
-    Up,
-    /// The last requests failed; it is tried again.
-    Down,
-    /// It refuses this client (a password, a permission): somebody has to act.
-    Refused,
-}
-
-/// The class of a [`BackendError`].
-///
-/// ```
-/// use cache_core::backend::BackendErrorKind;
-///
-/// assert_eq!(BackendErrorKind::Timeout.to_string(), "no answer in time");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BackendErrorKind {
-    /// Not reachable, or the connection was lost.
-    Unavailable,
-    /// No answer within the budget.
-    Timeout,
-    /// The server refuses this client: a password, a permission.
-    Refused,
-    /// The server is full: memory, connections.
-    Capacity,
-    /// The server cannot do this now: it is read-only, loading, failing over.
-    Role,
-    /// The server answered with something else than was asked for.
-    Protocol,
-}
-
-impl fmt::Display for BackendErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unavailable => "not reachable",
-            Self::Timeout => "no answer in time",
-            Self::Refused => "access refused",
-            Self::Capacity => "out of capacity",
-            Self::Role => "not ready for this",
-            Self::Protocol => "unexpected answer",
-        })
-    }
-}
-
-/// Why a backend could not do what it was asked.
-///
-/// The detail must not hold a password, a key or a value: it is logged.
-///
-/// ```
-/// use cache_core::backend::{BackendError, BackendErrorKind};
-///
-/// let error = BackendError::new(BackendErrorKind::Capacity, "the table is full");
-/// assert_eq!(error.kind(), BackendErrorKind::Capacity);
-/// assert_eq!(error.to_string(), "out of capacity: the table is full");
-/// ```
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{kind}: {detail}")]
-pub struct BackendError {
-    kind: BackendErrorKind,
-    detail: String,
-}
-
-impl BackendError {
-    /// An error of that class, with a sentence that names no password, key or value.
-    pub fn new(kind: BackendErrorKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-        }
-    }
-
-    /// The class of the error.
-    #[must_use]
-    pub const fn kind(&self) -> BackendErrorKind {
-        self.kind
     }
 }

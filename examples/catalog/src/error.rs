@@ -56,7 +56,7 @@ pub(crate) enum Error {
     /// What happened is for the log, not for the caller.
     #[error("Internal error")]
     Database(#[source] Arc<sqlx::Error>),
-    /// The backend did not acknowledge it: the entries may still be served.
+    /// The backend did not acknowledge it: other processes may still serve the entries, until it does.
     #[error("The cache could not be cleared")]
     NotCleared(#[source] CacheError),
 }
