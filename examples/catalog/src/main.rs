@@ -90,12 +90,9 @@ async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
     announce(&format!("listening on http://{address}"));
     serve_until(asked_to_end, listener, app.clone()).await?;
 
-    let given_up = app.caches.shutdown(GRACE).await.unfinished;
-    if given_up > 0 {
-        tracing::warn!(
-            given_up,
-            "stores and invalidations of caches were not finished"
-        );
+    let given_up = app.caches.shutdown(GRACE).await;
+    if given_up.unfinished > 0 || given_up.pending_invalidations > 0 {
+        tracing::warn!(?given_up, "not all that the caches had to do was done");
     }
     app.shop.store().close().await;
     Ok(())
