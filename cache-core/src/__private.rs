@@ -1,18 +1,26 @@
 //! What the code that the attributes generate calls. Not for use by hand: it changes with the attributes, at any time.
 //!
 //! A function is wrapped in layers, each around the next, the innermost around its body: invalidations of whole caches,
-//! invalidations of entries, then a load or a put. A layer is given what makes the future within it, and not that future,
-//! so that it can be made in a box: the future of a function has room for the outermost layer only.
+//! invalidations of entries, then a load or a put. A layer is a step before what is within it, and a step after it:
+//!
+//! | attribute | before | after |
+//! |---|---|---|
+//! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
+//! | `cache_put` | [`attempt_put`] | [`Attempt::finish`], [`Attempt::fail`] |
+//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`Change::finish`], [`Change::fail`], [`Change::finish_failed`] |
+//!
+//! A step that may have to wait gives a [`Soon`], whatever the function. What is generic over its types never waits. So all
+//! that is compiled for a function are its body and a few calls.
 
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{any::TypeId, sync::Arc, time::Duration};
 
 pub use inventory;
 
 pub use crate::{
-    cache::LoadOptions,
+    cache::{Arrived, Leader, LoadOptions, Soon},
     key::{KeyError, KeyWriter},
     name::CacheName,
     registry::{KeyPart, Registration, Types},
@@ -20,47 +28,48 @@ pub use crate::{
     value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
-    cache::{CacheInner, Interrupted, Keep, PutKey, Target},
+    cache::{CacheInner, Interrupted, PutAttempt, PutKey, Target},
     key::KeyText,
     manager::CacheManager,
+    memory::Held,
+    value::ValueKind,
 };
 
 /// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
 /// a user who forbids it would be told.
 pub mod questions {
     pub use crate::value::{
-        FormOfAny, FormOfSerde, FormOfUnit, NoneOfAny, NoneOfOption, OutcomeOfPlain,
-        OutcomeOfResult, ShareAny, ShareClone,
+        KeptAny, KeptOption, KeptSerde, KeptUnit, OutcomeOfPlain, OutcomeOfResult, ShareAny,
+        ShareClone,
     };
 }
 
 /// Finds out about a return type what its name does not say.
 ///
-/// `unserialized` and `unshared` leave a question out: whether the value has serde's traits, whether the error can be given to
-/// those who wait. The compiler answers with lifetimes erased, which would be wrong for a type that borrows.
+/// `serde` asks whether the value has serde's traits, `share` whether the error can be given to those who wait. They are left
+/// out for types that borrow: the compiler answers with lifetimes erased, which would be wrong.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __returns {
+    ($returned:ty, serde, share) => {
+        $crate::__returns!(@ $returned, [&&&&], cache_share)
+    };
+    ($returned:ty, share) => {
+        $crate::__returns!(@ $returned, [&&], cache_share)
+    };
+    ($returned:ty, serde) => {
+        $crate::__returns!(@ $returned, [&&&&], cache_no_share)
+    };
     ($returned:ty) => {
-        $crate::__returns!(@ $returned, cache_form, cache_share)
+        $crate::__returns!(@ $returned, [&&], cache_no_share)
     };
-    ($returned:ty, unserialized) => {
-        $crate::__returns!(@ $returned, cache_no_form, cache_share)
-    };
-    ($returned:ty, unshared) => {
-        $crate::__returns!(@ $returned, cache_form, cache_no_share)
-    };
-    ($returned:ty, unserialized, unshared) => {
-        $crate::__returns!(@ $returned, cache_no_form, cache_no_share)
-    };
-    (@ $returned:ty, $form:ident, $share:ident) => {{
+    (@ $returned:ty, [$($borrows:tt)*], $share:ident) => {{
         use $crate::__private::questions::*;
         let outcome = (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
         $crate::__private::Returns::<$returned, _>::new(
             outcome,
-            (&&&value).$form(),
-            (&&value).cache_is_none(),
+            ($($borrows)* value).cache_kept(),
             (&&error).$share(),
         )
     }};
@@ -82,19 +91,18 @@ macro_rules! __outcome {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __value_type {
+    ($returned:ty, serde) => {
+        $crate::__value_type!(@ $returned, [&&&])
+    };
     ($returned:ty) => {
-        $crate::__value_type!(@ $returned, cache_form)
+        $crate::__value_type!(@ $returned, [&&])
     };
-    ($returned:ty, unserialized) => {
-        $crate::__value_type!(@ $returned, cache_no_form)
-    };
-    (@ $returned:ty, $form:ident) => {{
+    (@ $returned:ty, [$($borrows:tt)*]) => {{
         use $crate::__private::questions::*;
         let value = (&&$crate::__private::Probe::<$returned>::NEW)
             .cache_outcome()
             .value_probe();
-        let form = (&&value).$form();
-        $crate::__private::value_type(value, form)
+        $crate::__private::value_type(($($borrows)* value).cache_kept())
     }};
 }
 
@@ -152,7 +160,7 @@ impl Plan {
     pub fn usual(
         site: &'static Site,
         parts: usize,
-        write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
+        write: &dyn Fn(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Self {
         Self::keyed(site, None, true, parts, write)
     }
@@ -163,7 +171,7 @@ impl Plan {
         manager: Option<&CacheManager>,
         enabled: bool,
         parts: usize,
-        write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
+        write: &dyn Fn(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Self {
         let Some(cache) = site.resolve(manager) else {
             return Self {
@@ -221,194 +229,206 @@ impl Plan {
     }
 }
 
-/// `cache_result`.
-pub fn load<R, O, B, F, S, T>(
+/// What the code of a function's options is.
+type StoreIf<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
+type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
+type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
+
+/// Before the body of a `cache_result`.
+pub fn arrive<R, O: Outcome<Returned = R>>(
     plan: Plan,
     returns: Returns<R, O>,
     options: LoadOptions,
-    store_if: S,
-    ttl_with: T,
-    body: B,
-) -> impl Future<Output = R>
-where
-    O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
-    B: FnOnce() -> F,
-    F: Future<Output = R>,
-    S: Fn(&O::Value) -> bool,
-    T: Fn(&O::Value) -> Duration,
-{
-    let place = match (plan.cache, plan.key) {
-        (Some(cache), PlannedKey::Text(key)) => Some((cache, key)),
-        (Some(cache), _) => {
+) -> Soon<Arrived> {
+    arrive_as(
+        plan,
+        returns.kind,
+        returns.share.map(|share| share.error),
+        options,
+    )
+}
+
+fn arrive_as(
+    plan: Plan,
+    kind: Option<ValueKind>,
+    shares: Option<TypeId>,
+    options: LoadOptions,
+) -> Soon<Arrived> {
+    let place = match (plan.cache, plan.key, kind) {
+        (Some(cache), PlannedKey::Text(key), Some(kind)) => Some((cache, key, kind)),
+        (Some(cache), _, _) => {
             cache.bypass();
             None
         }
-        (None, _) => None,
+        (None, _, _) => None,
     };
-    CacheInner::load(place, returns, options, Keep { store_if, ttl_with }, body)
+    CacheInner::arrive(place, shares, options)
 }
 
-/// `cache_put`.
-#[allow(clippy::too_many_arguments)] // one for every option
-pub fn put<R, O, B, F, S, T, K>(
+/// Before the body of a `cache_put`.
+pub fn attempt_put<R, O: Outcome<Returned = R>>(
     plan: Plan,
     returns: Returns<R, O>,
     options: LoadOptions,
-    store_if: S,
-    ttl_with: T,
-    key_parts: usize,
-    key_with: K,
-    body: B,
-) -> Pin<Box<impl Future<Output = R>>>
-where
-    O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
-    B: FnOnce() -> F,
-    F: Future<Output = R>,
-    S: Fn(&O::Value) -> bool,
-    T: Fn(&O::Value) -> Duration,
-    K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
-{
-    Box::pin(async move {
-        let Some(cache) = plan.cache else {
-            return body().await;
-        };
-        let key = match plan.key {
-            PlannedKey::Text(key) => PutKey::Known(key),
-            PlannedKey::FromValue => PutKey::FromValue(|value: &O::Value| {
-                cache.key_of_parts(key_parts, |writer| key_with(value, writer))
-            }),
-            PlannedKey::Unusable | PlannedKey::All => return body().await,
-        };
-        // What went wrong was counted and said; it is not the caller's.
-        cache
-            .put(key, returns, options.ttl, Keep { store_if, ttl_with }, body)
-            .await
-            .0
-    })
+) -> Soon<Attempt> {
+    attempt_put_as(plan, returns.kind, options)
 }
 
-/// When an invalidation happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    Success,
-    Before,
+fn attempt_put_as(plan: Plan, kind: Option<ValueKind>, options: LoadOptions) -> Soon<Attempt> {
+    let key = match plan.key {
+        PlannedKey::Text(key) => Some(PutKey::Known(key)),
+        PlannedKey::FromValue => Some(PutKey::FromValue),
+        PlannedKey::Unusable | PlannedKey::All => None,
+    };
+    match (plan.cache, key, kind) {
+        // What goes wrong is counted and said; it is not the caller's.
+        (Some(cache), Some(key), Some(kind)) => cache
+            .attempt_put(key, kind, options.ttl)
+            .map(|attempt| Attempt(attempt.ok().flatten())),
+        _ => Soon::now(Attempt(None)),
+    }
 }
 
-/// `cache_invalidate` and `cache_invalidate_all`.
-pub fn invalidate<R, O, B, F, C, K>(
-    plan: Plan,
-    _returns: Returns<R, O>,
-    when: When,
-    invalidate_if: C,
-    key_parts: usize,
-    key_with: K,
-    body: B,
-) -> Pin<Box<impl Future<Output = R>>>
-where
-    O: Outcome<Returned = R>,
-    B: FnOnce() -> F,
-    F: Future<Output = R>,
-    C: Fn(&O::Value) -> bool,
-    K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
-{
-    Box::pin(async move {
-        let Some(Invalidation { cache, known }) = Invalidation::planned(plan) else {
-            return body().await;
+/// A put whose body runs.
+pub struct Attempt(Option<Box<PutAttempt>>);
+
+impl Attempt {
+    /// After a body that succeeded.
+    pub fn finish<V: Clone + Send + Sync + 'static>(
+        self,
+        value: &V,
+        store_if: StoreIf<'_, V>,
+        ttl_with: TtlWith<'_, V>,
+        key_parts: usize,
+        key_with: KeyWith<'_, V>,
+    ) -> Soon<()> {
+        let Some(attempt) = self.0 else {
+            return Soon::now(());
         };
-        if when == When::Before {
-            let _ = cache.invalidate(known.unwrap_or(Target::All)).await;
-            return body().await;
+        let store = store_if.is_none_or(|store_if| store_if(value));
+        let asked = ttl_with.filter(|_| store).map(|ttl_with| ttl_with(value));
+        let cache = Arc::clone(&attempt.cache);
+        let key = || {
+            let key_with = key_with?;
+            cache.key_of_parts(key_parts, &|writer| key_with(value, writer))
+        };
+        attempt
+            .finish(value, &key, store, asked, &|stamp| {
+                Held::new(value.clone(), stamp)
+            })
+            .map(drop)
+    }
+
+    /// After one that failed.
+    pub fn fail(self) {
+        if let Some(attempt) = self.0 {
+            attempt.fail();
         }
-        let interrupted = Interrupted::new(&cache, known.clone().unwrap_or(Target::All));
-        let value = match O::split(body().await) {
-            Ok(value) => value,
-            Err(returned) => {
-                interrupted.disarm();
-                return returned;
-            }
-        };
-        let target = invalidate_if(&value)
-            .then(|| known.unwrap_or_else(|| key_of(&cache, &value, key_parts, key_with)));
-        interrupted.disarm();
-        if let Some(target) = target {
-            // A failure was counted and said. The function has succeeded, whatever becomes of the cache.
-            let _ = cache.invalidate(target).await;
-        }
-        O::success(value)
-    })
+    }
 }
 
-/// The same with `when = "always"`. It alone has to keep an error while it waits for the backend: that error has to be `Send`
-/// if the future is to be.
-pub fn invalidate_always<R, O, B, F, C, K>(
-    plan: Plan,
-    _returns: Returns<R, O>,
-    invalidate_if: C,
-    key_parts: usize,
-    key_with: K,
-    body: B,
-) -> Pin<Box<impl Future<Output = R>>>
-where
-    O: Outcome<Returned = R>,
-    B: FnOnce() -> F,
-    F: Future<Output = R>,
-    C: Fn(&O::Value) -> bool,
-    K: Fn(&O::Value, &mut KeyWriter<'_>) -> Result<(), KeyError>,
-{
-    Box::pin(async move {
-        let Some(Invalidation { cache, known }) = Invalidation::planned(plan) else {
-            return body().await;
-        };
-        let interrupted = Interrupted::new(&cache, known.clone().unwrap_or(Target::All));
-        let (returned, target) = match O::split(body().await) {
-            Ok(value) => {
-                let target = invalidate_if(&value)
-                    .then(|| known.unwrap_or_else(|| key_of(&cache, &value, key_parts, key_with)));
-                (O::success(value), target)
-            }
-            Err(returned) => (returned, Some(known.unwrap_or(Target::All))),
-        };
-        interrupted.disarm();
-        if let Some(target) = target {
-            let _ = cache.invalidate(target).await;
-        }
-        returned
-    })
+/// The whole of an invalidation with `when = "before"`.
+pub fn invalidate_before(plan: Plan) -> Soon<()> {
+    let target = match plan.key {
+        PlannedKey::Text(key) => Target::Key(key),
+        PlannedKey::All | PlannedKey::FromValue => Target::All,
+        PlannedKey::Unusable => return Soon::now(()),
+    };
+    match plan.cache {
+        Some(cache) => end(&cache, target),
+        None => Soon::now(()),
+    }
 }
 
-/// An invalidation that is to happen.
+/// Before a body that changes what the caches hold.
+pub fn begin_change(plan: Plan) -> Change {
+    let known = match plan.key {
+        PlannedKey::Text(key) => Some(Target::Key(key)),
+        PlannedKey::All => Some(Target::All),
+        PlannedKey::FromValue => None,
+        // A key that has no text has no entry.
+        PlannedKey::Unusable => return Change(None),
+    };
+    Change(plan.cache.map(|cache| {
+        Box::new(Invalidation {
+            interrupted: Interrupted::new(&cache, known.clone().unwrap_or(Target::All)),
+            cache,
+            known,
+        })
+    }))
+}
+
+/// An invalidation whose body runs.
+pub struct Change(Option<Box<Invalidation>>);
+
 struct Invalidation {
     cache: Arc<CacheInner>,
     /// `None`: the value will tell.
     known: Option<Target>,
+    interrupted: Interrupted,
 }
 
-impl Invalidation {
-    fn planned(plan: Plan) -> Option<Self> {
-        let known = match plan.key {
-            PlannedKey::Text(key) => Some(Target::Key(key)),
-            PlannedKey::All => Some(Target::All),
-            PlannedKey::FromValue => None,
-            // A key that has no text has no entry.
-            PlannedKey::Unusable => return None,
+impl Change {
+    /// After a body that succeeded.
+    pub fn finish<V>(
+        self,
+        value: &V,
+        invalidate_if: StoreIf<'_, V>,
+        key_parts: usize,
+        key_with: KeyWith<'_, V>,
+    ) -> Soon<()> {
+        let Some(change) = self.0 else {
+            return Soon::now(());
         };
-        Some(Self {
-            cache: plan.cache?,
-            known,
-        })
+        if !invalidate_if.is_none_or(|invalidate_if| invalidate_if(value)) {
+            change.interrupted.disarm();
+            return Soon::now(());
+        }
+        let by_value = || {
+            let key_with = key_with?;
+            let cache = &change.cache;
+            cache.key_of_parts(key_parts, &|writer| key_with(value, writer))
+        };
+        // A key that is not known may be any.
+        let target = change
+            .known
+            .clone()
+            .unwrap_or_else(|| by_value().map_or(Target::All, Target::Key));
+        change.end(target)
+    }
+
+    /// After one that failed.
+    pub fn fail(self) {
+        if let Some(change) = self.0 {
+            change.interrupted.disarm();
+        }
+    }
+
+    /// After one that failed, with `when = "always"`.
+    ///
+    /// Who waits for this has to keep the error meanwhile: it has to be `Send` if the future is to be.
+    pub fn finish_failed(self) -> Soon<()> {
+        match self.0 {
+            Some(change) => {
+                let target = change.known.clone().unwrap_or(Target::All);
+                change.end(target)
+            }
+            None => Soon::now(()),
+        }
     }
 }
 
-/// What a value says is to be invalidated. A key that is not known may be any.
-fn key_of<V>(
-    cache: &CacheInner,
-    value: &V,
-    parts: usize,
-    key_with: impl Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>,
-) -> Target {
-    cache
-        .key_of_parts(parts, |writer| key_with(value, writer))
-        .map_or(Target::All, Target::Key)
+impl Invalidation {
+    fn end(self, target: Target) -> Soon<()> {
+        let ended = end(&self.cache, target);
+        self.interrupted.disarm();
+        ended
+    }
+}
+
+/// A failure is counted and said. The function has succeeded, whatever becomes of the cache.
+fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
+    cache.invalidate(target).map(drop)
 }
 
 /// `outcome!` for a return type without a name.
@@ -419,21 +439,6 @@ pub fn plain<R>() -> Returns<R, IsPlain<R>> {
 /// The same for `Result<impl Trait, E>`.
 pub fn fallible<T, E>() -> Returns<Result<T, E>, IsResult<T, E>> {
     Returns::unstored(IsResult::NEW)
-}
-
-/// `store_if` and `invalidate_if` where they are not written.
-pub fn always<V>(_value: &V) -> bool {
-    true
-}
-
-/// `ttl_with` where it is not written.
-pub fn unlimited<V>(_value: &V) -> Duration {
-    Duration::MAX
-}
-
-/// `key_with` where it is not written.
-pub fn no_key<V>(_value: &V, _writer: &mut KeyWriter<'_>) -> Result<(), KeyError> {
-    Ok(())
 }
 
 /// Takes what `manager = …` gives, a manager or a reference to one.

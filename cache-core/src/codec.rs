@@ -28,7 +28,7 @@ mod none;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use serde::{
     Deserializer, Serialize,
@@ -36,7 +36,7 @@ use serde::{
 };
 
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
-pub(crate) use self::form::ValueForm;
+pub(crate) use self::form::{AnyValue, Form};
 use self::{bounded::Bounded, builtin::Builtin};
 
 /// How deep a value may be nested: what can be encoded can be decoded, and neither can exhaust the stack. It is a little
@@ -151,9 +151,8 @@ impl CodecReader<'_> {
     /// # Errors
     /// It does not hold a value of the type that is read.
     pub fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), CodecError> {
-        (self.0)(&mut <dyn erased_serde::Deserializer<'_>>::erase(
-            deserializer,
-        ))
+        // The codec may decompress: the number of its bytes says nothing about that of elements.
+        Bounded::read(usize::MAX, deserializer, self).map_err(|_| CodecError::MALFORMED)
     }
 }
 
@@ -163,12 +162,15 @@ impl fmt::Debug for CodecReader<'_> {
     }
 }
 
-/// Lets a codec of this crate be called through [`Codec`] as well.
+/// Within the bounds that it is given.
 impl<'de> DeserializeSeed<'de> for CodecReader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        self.read(deserializer).map_err(serde::de::Error::custom)
+        (self.0)(&mut <dyn erased_serde::Deserializer<'_>>::erase(
+            deserializer,
+        ))
+        .map_err(serde::de::Error::custom)
     }
 }
 
@@ -224,7 +226,24 @@ impl CodecHandle {
         matches!(self.0, Kind::Bincode | Kind::Postcard)
     }
 
+    /// Where the program is built without optimisation it is compiled once for all types, else again for every type and codec.
     fn encode<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CodecError> {
+        #[cfg(any(test, not(debug_assertions)))]
+        return self.encode_direct(value);
+        #[cfg(not(any(test, not(debug_assertions))))]
+        self.encode_erased(value)
+    }
+
+    /// As [`encode`](Self::encode).
+    fn decode<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
+        #[cfg(any(test, not(debug_assertions)))]
+        return self.decode_direct(bytes);
+        #[cfg(not(any(test, not(debug_assertions))))]
+        self.decode_erased(bytes)
+    }
+
+    #[cfg(any(test, not(debug_assertions)))]
+    fn encode_direct<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CodecError> {
         match &self.0 {
             Kind::Bincode => Bincode::write(value),
             Kind::Json => Json::write(value),
@@ -234,26 +253,42 @@ impl CodecHandle {
         }
     }
 
-    fn decode<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
-        let seed = PhantomData::<T>;
+    #[cfg(any(test, not(debug_assertions)))]
+    fn decode_direct<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
+        let seed = std::marker::PhantomData::<T>;
         match &self.0 {
             Kind::Bincode => Bincode::read(bytes, seed),
             Kind::Json => Json::read(bytes, seed),
             Kind::Postcard => Postcard::read(bytes, seed),
             Kind::MessagePack => MessagePack::read(bytes, seed),
-            Kind::Custom(codec) => {
-                let mut value = None;
-                let mut read = |deserializer: &mut dyn erased_serde::Deserializer<'_>| {
-                    // The codec may decompress: the number of its bytes says nothing about that of elements.
-                    value = Some(
-                        Bounded::read(usize::MAX, deserializer, seed)
-                            .map_err(|_| CodecError::MALFORMED)?,
-                    );
-                    Ok(())
-                };
-                codec.decode(bytes, CodecReader(&mut read))?;
-                value.ok_or(CodecError::MALFORMED)
-            }
+            Kind::Custom(_) => self.decode_erased(bytes),
+        }
+    }
+
+    fn encode_erased(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError> {
+        self.codec().encode(value)
+    }
+
+    fn decode_erased<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
+        let mut value = None;
+        self.codec().decode(
+            bytes,
+            CodecReader(&mut |deserializer| {
+                let read = erased_serde::deserialize(deserializer);
+                value = Some(read.map_err(|_| CodecError::MALFORMED)?);
+                Ok(())
+            }),
+        )?;
+        value.ok_or(CodecError::MALFORMED)
+    }
+
+    fn codec(&self) -> &dyn Codec {
+        match &self.0 {
+            Kind::Bincode => &Bincode,
+            Kind::Json => &Json,
+            Kind::Postcard => &Postcard,
+            Kind::MessagePack => &MessagePack,
+            Kind::Custom(codec) => &**codec,
         }
     }
 }
@@ -270,11 +305,14 @@ impl fmt::Debug for CodecHandle {
     }
 }
 
+/// Reads a value of a type that is not named, and forgets it.
+pub(crate) type Reading = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>;
+
 /// Whether a value that can be written without the names of its fields can be read back. A value that cannot be written
 /// says nothing: that is found out when it is to be stored.
-pub(crate) fn can_be_read_by_place<V: Serialize + DeserializeOwned>(value: &V) -> bool {
-    Bincode::write(value).map_or(true, |bytes| {
-        Bincode::read(&bytes, PhantomData::<V>).is_ok()
+pub(crate) fn can_be_read_by_place(value: &dyn erased_serde::Serialize, mut read: Reading) -> bool {
+    Bincode.encode(value).map_or(true, |bytes| {
+        Bincode.decode(&bytes, CodecReader(&mut read)).is_ok()
     })
 }
 

@@ -39,8 +39,8 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use xxhash_rust::xxh3::Xxh3;
 
-use self::{tracer::Tracer, tree::Tree};
-use crate::codec::can_be_read_by_place;
+use self::{stop::Stop, tracer::Tracer, tree::Tree};
+use crate::codec::{CodecError, Reading, can_be_read_by_place};
 
 /// Types of any size are finished long before; this ends the rest.
 const MAX_PASSES: usize = 4_096;
@@ -59,35 +59,56 @@ pub(crate) struct Structure {
 
 /// The structure of a type: found out at the first call, looked up at the others.
 pub(crate) fn of<V: Serialize + DeserializeOwned + 'static>() -> Structure {
+    of_subject(TypeId::of::<V>(), Subject::of::<V>())
+}
+
+fn of_subject(id: TypeId, subject: Subject) -> Structure {
     static KNOWN: LazyLock<RwLock<HashMap<TypeId, Structure>>> = LazyLock::new(RwLock::default);
     // The table is never left half changed, so a panic elsewhere does not spoil it.
     if let Some(known) = KNOWN
         .read()
         .unwrap_or_else(PoisonError::into_inner)
-        .get(&TypeId::of::<V>())
+        .get(&id)
     {
         return *known;
     }
     // Without the lock: this runs code of the user.
-    let structure = find_out::<V>();
+    let structure = subject.find_out();
     KNOWN
         .write()
         .unwrap_or_else(PoisonError::into_inner)
-        .insert(TypeId::of::<V>(), structure);
+        .insert(id, structure);
     structure
 }
 
-fn find_out<V: Serialize + DeserializeOwned>() -> Structure {
-    let explored = explore::<V>();
-    // The name where the structure is not all there is.
-    let name = if explored.complete {
-        ""
-    } else {
-        type_name::<V>()
-    };
-    Structure {
-        fingerprint: explored.hash(name),
-        positional: explored.positional,
+/// The type that is explored, without naming it: the exploring itself is compiled once.
+struct Subject {
+    name: fn() -> &'static str,
+    make: fn(&mut Tree) -> Result<Box<dyn erased_serde::Serialize>, Stop>,
+    read: Reading,
+}
+
+impl Subject {
+    fn of<V: Serialize + DeserializeOwned + 'static>() -> Self {
+        Self {
+            name: type_name::<V>,
+            make: |tree| Ok(Box::new(V::deserialize(Tracer::root(tree))?)),
+            read: |deserializer| {
+                erased_serde::deserialize::<V>(deserializer)
+                    .map(drop)
+                    .map_err(|_| CodecError::new("it is not read back"))
+            },
+        }
+    }
+
+    fn find_out(&self) -> Structure {
+        let explored = self.explore();
+        // The name where the structure is not all there is.
+        let name = if explored.complete { "" } else { (self.name)() };
+        Structure {
+            fingerprint: explored.hash(name),
+            positional: explored.positional,
+        }
     }
 }
 
@@ -113,39 +134,42 @@ impl Explored {
     }
 }
 
-fn explore<V: Serialize + DeserializeOwned>() -> Explored {
-    let mut tree = Tree::default();
-    let mut samples = BTreeSet::new();
-    let mut positional = true;
-    let mut complete = false;
-    let mut idle = 0;
-    for _ in 0..MAX_PASSES {
-        tree.begin_pass();
-        // A `Deserialize` may well panic on a made-up value.
-        let pass = catch_unwind(AssertUnwindSafe(|| {
-            let value = V::deserialize(Tracer::root(&mut tree))?;
-            let is_new = record::structure_of(&value).is_some_and(|sample| samples.insert(sample));
-            Ok((is_new, !is_new || can_be_read_by_place(&value)))
-        }));
-        match pass {
-            Ok(Ok((is_new, by_place))) => {
-                positional &= by_place;
-                tree.accepted(is_new);
+impl Subject {
+    fn explore(&self) -> Explored {
+        let mut tree = Tree::default();
+        let mut samples = BTreeSet::new();
+        let mut positional = true;
+        let mut complete = false;
+        let mut idle = 0;
+        for _ in 0..MAX_PASSES {
+            tree.begin_pass();
+            // A `Deserialize` may well panic on a made-up value.
+            let pass = catch_unwind(AssertUnwindSafe(|| {
+                let value = (self.make)(&mut tree)?;
+                let is_new =
+                    record::structure_of(&*value).is_some_and(|sample| samples.insert(sample));
+                Ok((is_new, !is_new || can_be_read_by_place(&*value, self.read)))
+            }));
+            match pass {
+                Ok(Ok((is_new, by_place))) => {
+                    positional &= by_place;
+                    tree.accepted(is_new);
+                }
+                Ok(Err(stop)) => tree.refused(&stop),
+                Err(_panic) => break,
             }
-            Ok(Err(stop)) => tree.refused(&stop),
-            Err(_panic) => break,
+            complete = tree.is_complete();
+            idle = if tree.made_progress() { 0 } else { idle + 1 };
+            if complete || idle > MAX_IDLE_PASSES {
+                break;
+            }
         }
-        complete = tree.is_complete();
-        idle = if tree.made_progress() { 0 } else { idle + 1 };
-        if complete || idle > MAX_IDLE_PASSES {
-            break;
+        let describes_itself = tree.describes_itself();
+        Explored {
+            tree,
+            samples,
+            complete: complete && !describes_itself,
+            positional: positional && !describes_itself,
         }
-    }
-    let describes_itself = tree.describes_itself();
-    Explored {
-        tree,
-        samples,
-        complete: complete && !describes_itself,
-        positional: positional && !describes_itself,
     }
 }

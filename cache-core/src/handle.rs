@@ -5,12 +5,12 @@ use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time:
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    cache::{CacheInner, Keep, LoadOptions, PutKey, Target},
-    codec::ValueForm,
+    cache::{CacheInner, LoadOptions, PutKey, Target},
     config::EffectiveConfig,
     error::CacheError,
+    memory::Held,
     stats::CacheStats,
-    value::{IsPlain, IsResult, Outcome, Returns, ValueTraits},
+    value::{IsPlain, IsResult, Kept, Outcome, Returns, ValueKind},
 };
 
 /// A cache by name, to be used beside or instead of the attributes. The entries are the same.
@@ -67,8 +67,8 @@ impl<V: Clone + Send + Sync + 'static> Cache<V> {
 }
 
 impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
-    fn traits() -> ValueTraits<V> {
-        ValueTraits::new(Some(ValueForm::of()), |_| false)
+    fn kind() -> ValueKind {
+        Kept::<V>::anywhere().kind()
     }
 
     /// The value of `key`, if there is one that counts. A failing backend is a miss.
@@ -85,7 +85,7 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     /// # Ok(()) }
     /// ```
     pub async fn get<K: Serialize + ?Sized>(&self, key: &K) -> Option<V> {
-        self.local.get_as(key, Self::traits()).await
+        self.local.get_as(key, Self::kind()).await
     }
 
     /// The value of `key`; if there is none, `load` runs and its value is stored. Callers of one key share one load.
@@ -113,7 +113,7 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
         load: impl Future<Output = V>,
     ) -> V {
         self.local
-            .load_as::<_, _, IsPlain<V>>(key, Self::traits(), load)
+            .load_as::<_, _, IsPlain<V>>(key, Self::kind(), load)
             .await
     }
 
@@ -139,7 +139,7 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
         load: impl Future<Output = Result<V, E>>,
     ) -> Result<V, E> {
         self.local
-            .load_as::<_, _, IsResult<V, E>>(key, Self::traits(), load)
+            .load_as::<_, _, IsResult<V, E>>(key, Self::kind(), load)
             .await
     }
 
@@ -166,7 +166,7 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     ///
     /// Dropped half-way, it has stored the value, ended the entry or not begun.
     pub async fn insert<K: Serialize + ?Sized>(&self, key: &K, value: V) -> Result<(), CacheError> {
-        self.local.insert_as(key, value, None, Self::traits()).await
+        self.local.insert_as(key, value, None, Self::kind()).await
     }
 
     /// As [`insert`](Self::insert), for at most `ttl`, and never longer than the cache's own. Less than a millisecond
@@ -193,7 +193,7 @@ impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
         ttl: Duration,
     ) -> Result<(), CacheError> {
         self.local
-            .insert_as(key, value, Some(ttl), Self::traits())
+            .insert_as(key, value, Some(ttl), Self::kind())
             .await
     }
 }
@@ -328,13 +328,13 @@ impl<V> LocalCache<V> {
 
 /// The methods that read or store values. [`Cache`] documents them.
 impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
-    fn traits() -> ValueTraits<V> {
-        ValueTraits::new(None, |_| false)
+    fn kind() -> ValueKind {
+        Kept::<V>::in_memory().kind()
     }
 
     /// See [`Cache::get`].
     pub async fn get<K: Serialize + ?Sized>(&self, key: &K) -> Option<V> {
-        self.get_as(key, Self::traits()).await
+        self.get_as(key, Self::kind()).await
     }
 
     /// See [`Cache::get_or_load`].
@@ -343,7 +343,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         key: &K,
         load: impl Future<Output = V>,
     ) -> V {
-        self.load_as::<_, _, IsPlain<V>>(key, Self::traits(), load)
+        self.load_as::<_, _, IsPlain<V>>(key, Self::kind(), load)
             .await
     }
 
@@ -356,7 +356,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         key: &K,
         load: impl Future<Output = Result<V, E>>,
     ) -> Result<V, E> {
-        self.load_as::<_, _, IsResult<V, E>>(key, Self::traits(), load)
+        self.load_as::<_, _, IsResult<V, E>>(key, Self::kind(), load)
             .await
     }
 
@@ -365,7 +365,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     /// # Errors
     /// What kept the value from being stored.
     pub async fn insert<K: Serialize + ?Sized>(&self, key: &K, value: V) -> Result<(), CacheError> {
-        self.insert_as(key, value, None, Self::traits()).await
+        self.insert_as(key, value, None, Self::kind()).await
     }
 
     /// See [`Cache::insert_with_ttl`].
@@ -378,40 +378,36 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         value: V,
         ttl: Duration,
     ) -> Result<(), CacheError> {
-        self.insert_as(key, value, Some(ttl), Self::traits()).await
+        self.insert_as(key, value, Some(ttl), Self::kind()).await
     }
 
-    async fn get_as<K: Serialize + ?Sized>(&self, key: &K, traits: ValueTraits<V>) -> Option<V> {
+    async fn get_as<K: Serialize + ?Sized>(&self, key: &K, kind: ValueKind) -> Option<V> {
         let Ok(key) = self.inner.key(key) else {
             self.inner.bypass();
             return None;
         };
-        self.inner.get(&key, traits).await
+        self.inner.get(&key, kind).await
     }
 
-    async fn load_as<K, R, O>(
-        &self,
-        key: &K,
-        traits: ValueTraits<V>,
-        load: impl Future<Output = R>,
-    ) -> R
+    async fn load_as<K, R, O>(&self, key: &K, kind: ValueKind, load: impl Future<Output = R>) -> R
     where
         K: Serialize + ?Sized,
         O: Outcome<Returned = R, Value = V>,
     {
         let place = match self.inner.key(key) {
-            Ok(key) => Some((Arc::clone(&self.inner), key)),
+            Ok(key) => Some((Arc::clone(&self.inner), key, kind)),
             Err(_) => {
                 self.inner.bypass();
                 None
             }
         };
-        let returns = Returns::<R, O>::with(traits, None);
-        let keep = Keep {
-            store_if: |_: &V| true,
-            ttl_with: |_: &V| Duration::MAX,
+        let returns = Returns::<R, O>::with(kind, None);
+        let arrived = CacheInner::arrive(place, None, LoadOptions::default()).await;
+        let leader = match arrived.conclude(returns) {
+            Ok(returned) => return returned,
+            Err(leader) => leader,
         };
-        CacheInner::load(place, returns, LoadOptions::default(), keep, || load).await
+        leader.finish(returns, load.await, None, None)
     }
 
     async fn insert_as<K: Serialize + ?Sized>(
@@ -419,18 +415,16 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         key: &K,
         value: V,
         ttl: Option<Duration>,
-        traits: ValueTraits<V>,
+        kind: ValueKind,
     ) -> Result<(), CacheError> {
-        let key: PutKey<fn(&V) -> _> = PutKey::Known(self.inner.key(key)?);
-        let returns = Returns::<V, IsPlain<V>>::with(traits, None);
-        let keep = Keep {
-            store_if: |_: &V| true,
-            ttl_with: |_: &V| ttl.unwrap_or(Duration::MAX),
+        let key = PutKey::Known(self.inner.key(key)?);
+        let Some(attempt) = self.inner.attempt_put(key, kind, None).await? else {
+            return Ok(());
         };
-        self.inner
-            .put(key, returns, None, keep, || async { value })
-            .await
-            .1
+        let stored = attempt.finish(&value, &|| None, true, ttl, &|stamp| {
+            Held::new(value.clone(), stamp)
+        });
+        stored.await
     }
 }
 

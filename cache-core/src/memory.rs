@@ -22,31 +22,41 @@ use crate::{
     stats::Counters,
 };
 
-/// A value in this process with what decides whether it still counts.
-pub(crate) struct Held<T: ?Sized = dyn Any + Send + Sync> {
+/// What decides whether a value still counts.
+#[derive(Clone, Copy)]
+pub(crate) struct Stamp {
     epoch: u64,
     ttl: Option<Duration>,
+    made_at: Nanos,
     expires_at: Nanos,
+}
+
+impl Stamp {
+    /// For a value that was computed in `epoch` and counts for `ttl` from now on.
+    pub(crate) fn new(epoch: u64, ttl: Option<Duration>, clock: &Clock) -> Self {
+        let made_at = clock.now();
+        Self {
+            epoch,
+            ttl,
+            made_at,
+            expires_at: ttl.map_or(NEVER, |ttl| made_at.saturating_add(nanos(ttl))),
+        }
+    }
+}
+
+/// A value in this process.
+pub(crate) struct Held<T: ?Sized = dyn Any + Send + Sync> {
+    stamp: Stamp,
     /// The last hit; only kept where a cache has a `time_to_idle`.
     used_at: AtomicU64,
     value: T,
 }
 
 impl Held {
-    /// A value that was computed in `epoch` and counts for `ttl` from now on.
-    pub(crate) fn new<V: Send + Sync + 'static>(
-        value: V,
-        epoch: u64,
-        ttl: Option<Duration>,
-        clock: &Clock,
-    ) -> Arc<Self> {
-        let now = clock.now();
-        let expires_at = ttl.map_or(NEVER, |ttl| now.saturating_add(nanos(ttl)));
+    pub(crate) fn new<V: Send + Sync + 'static>(value: V, stamp: Stamp) -> Arc<Self> {
         Arc::new(Held {
-            epoch,
-            ttl,
-            expires_at,
-            used_at: AtomicU64::new(now),
+            stamp,
+            used_at: AtomicU64::new(stamp.made_at),
             value,
         })
     }
@@ -56,9 +66,18 @@ impl Held {
         self.value.downcast_ref()
     }
 
+    pub(crate) fn any(&self) -> &dyn Any {
+        &self.value
+    }
+
     /// Whether the value counts in `epoch` and at this time.
     pub(crate) fn counts(&self, epoch: u64, clock: &Clock) -> bool {
-        self.epoch == epoch && (self.expires_at == NEVER || clock.now() < self.expires_at)
+        let Stamp {
+            epoch: began,
+            expires_at,
+            ..
+        } = self.stamp;
+        began == epoch && (expires_at == NEVER || clock.now() < expires_at)
     }
 }
 
@@ -163,7 +182,7 @@ struct Deadline;
 
 impl Expiry<Box<str>, Kept> for Deadline {
     fn expire_after_create(&self, _key: &Box<str>, kept: &Kept, _now: Instant) -> Option<Duration> {
-        kept.get()?.ttl
+        kept.get()?.stamp.ttl
     }
 
     // The default keeps the deadline of the value that was replaced.
@@ -174,6 +193,6 @@ impl Expiry<Box<str>, Kept> for Deadline {
         _now: Instant,
         _left: Option<Duration>,
     ) -> Option<Duration> {
-        kept.get()?.ttl
+        kept.get()?.stamp.ttl
     }
 }

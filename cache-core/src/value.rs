@@ -17,7 +17,7 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{codec::ValueForm, flight::SharedError};
+use crate::{codec::Form, flight::SharedError};
 
 /// How to see the value in what a function returned, and how to return a value that was not computed.
 ///
@@ -149,77 +149,109 @@ impl<R> OutcomeOfPlain for Probe<R> {
     }
 }
 
-/// What was found out about how a value is kept.
+/// What was found out about how a value of type `V` is kept.
 #[diagnostic::on_unimplemented(
     message = "there is no value here to keep",
     label = "return a value, or remove the attribute",
     note = "`cache_invalidate` and `cache_invalidate_all` go with functions that only do something"
 )]
-pub trait Form<V> {
-    fn into_form(self) -> Option<ValueForm<V>>;
+pub trait Keepable<V> {
+    fn into_kept(self) -> Kept<V>;
 }
 
-impl<V> Form<V> for Option<ValueForm<V>> {
-    fn into_form(self) -> Option<ValueForm<V>> {
+/// How values of type `V` are kept.
+pub struct Kept<V> {
+    form: Option<&'static Form>,
+    /// For values without a form.
+    is_none: fn(&dyn Any) -> bool,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<V> Kept<V> {
+    /// In memory and in backends.
+    pub(crate) fn anywhere() -> Self
+    where
+        V: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        Self {
+            form: Some(Form::of::<V>()),
+            ..Self::in_memory()
+        }
+    }
+
+    pub(crate) fn in_memory() -> Self {
+        Self {
+            form: None,
+            is_none: |_| false,
+            value: PhantomData,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> ValueKind
+    where
+        V: 'static,
+    {
+        ValueKind {
+            ty: ValueType::of::<V>(self.form.is_some()),
+            form: self.form,
+            is_none: self.is_none,
+        }
+    }
+}
+
+impl<V> Keepable<V> for Kept<V> {
+    fn into_kept(self) -> Self {
         self
     }
 }
 
-/// The form of `()`, by whatever name: it is none.
+/// How `()` is kept, by whatever name: not at all.
 pub struct NothingToKeep;
 
-pub trait FormOfUnit {
-    fn cache_form(&self) -> NothingToKeep;
+pub trait KeptUnit {
+    fn cache_kept(&self) -> NothingToKeep;
 }
 
-impl FormOfUnit for &&Probe<()> {
-    fn cache_form(&self) -> NothingToKeep {
+impl KeptUnit for &&&Probe<()> {
+    fn cache_kept(&self) -> NothingToKeep {
         NothingToKeep
     }
 }
 
-pub trait FormOfSerde<V> {
-    fn cache_form(&self) -> Option<ValueForm<V>>;
+pub trait KeptSerde<V> {
+    fn cache_kept(&self) -> Kept<V>;
 }
 
-impl<V: Serialize + DeserializeOwned + 'static> FormOfSerde<V> for &Probe<V> {
-    fn cache_form(&self) -> Option<ValueForm<V>> {
-        Some(ValueForm::of())
+impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> KeptSerde<V> for &&Probe<V> {
+    fn cache_kept(&self) -> Kept<V> {
+        Kept::anywhere()
     }
 }
 
-pub trait FormOfAny<V> {
-    fn cache_form(&self) -> Option<ValueForm<V>>;
+pub trait KeptOption<V> {
+    fn cache_kept(&self) -> Kept<V>;
+}
 
-    /// Without asking.
-    fn cache_no_form(&self) -> Option<ValueForm<V>> {
-        None
+impl<T: 'static> KeptOption<Option<T>> for &Probe<Option<T>> {
+    fn cache_kept(&self) -> Kept<Option<T>> {
+        Kept {
+            is_none: |value| {
+                value
+                    .downcast_ref::<Option<T>>()
+                    .is_some_and(Option::is_none)
+            },
+            ..Kept::in_memory()
+        }
     }
 }
 
-impl<V> FormOfAny<V> for Probe<V> {
-    fn cache_form(&self) -> Option<ValueForm<V>> {
-        None
-    }
+pub trait KeptAny<V> {
+    fn cache_kept(&self) -> Kept<V>;
 }
 
-pub trait NoneOfOption<V> {
-    fn cache_is_none(&self) -> fn(&V) -> bool;
-}
-
-impl<T> NoneOfOption<Option<T>> for &Probe<Option<T>> {
-    fn cache_is_none(&self) -> fn(&Option<T>) -> bool {
-        Option::is_none
-    }
-}
-
-pub trait NoneOfAny<V> {
-    fn cache_is_none(&self) -> fn(&V) -> bool;
-}
-
-impl<V> NoneOfAny<V> for Probe<V> {
-    fn cache_is_none(&self) -> fn(&V) -> bool {
-        |_| false
+impl<V> KeptAny<V> for Probe<V> {
+    fn cache_kept(&self) -> Kept<V> {
+        Kept::in_memory()
     }
 }
 
@@ -230,6 +262,7 @@ pub trait ShareClone<R> {
 impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorProbe<T, E> {
     fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         Some(ShareError {
+            error: TypeId::of::<E>(),
             take: |returned| {
                 returned
                     .as_ref()
@@ -263,14 +296,15 @@ impl<R> ShareAny<R> for NoErrorProbe<R> {
 }
 
 /// The type behind a probe, unless part of it could not be named where this was called.
-pub fn value_type<V: 'static>(_probe: Probe<V>, form: Option<ValueForm<V>>) -> Option<ValueType> {
-    Some(ValueType::of::<V>(form.is_some())).filter(ValueType::is_named)
+pub fn value_type<V: 'static>(kept: impl Keepable<V>) -> Option<ValueType> {
+    Some(kept.into_kept().kind().ty).filter(ValueType::is_named)
 }
 
 /// How an error gets from the function that failed to those who waited for it.
 pub struct ShareError<R> {
+    /// Functions that share a cache need not share their errors.
+    pub(crate) error: TypeId,
     pub(crate) take: fn(&R) -> Option<SharedError>,
-    /// `None` where the error is of another type: functions that share a cache need not share their errors.
     pub(crate) give: fn(&SharedError) -> Option<R>,
 }
 
@@ -282,54 +316,53 @@ impl<R> Clone for ShareError<R> {
 
 impl<R> Copy for ShareError<R> {}
 
-/// What a cache has to know of its values beyond their type.
-pub(crate) struct ValueTraits<V> {
+/// What a cache knows of its values, which it does not name: so that the life of a call is compiled once, and not again for
+/// every function.
+#[derive(Clone, Copy)]
+pub(crate) struct ValueKind {
+    pub(crate) ty: ValueType,
     /// How a value is sent to a backend; `None`: it cannot be.
-    pub(crate) form: Option<ValueForm<V>>,
-    pub(crate) is_none: fn(&V) -> bool,
+    pub(crate) form: Option<&'static Form>,
+    is_none: fn(&dyn Any) -> bool,
 }
 
-impl<V> ValueTraits<V> {
-    /// A value that serialises as `None` is one, behind an `Arc` too. `is_none` is for values that do not serialise.
-    pub(crate) fn new(form: Option<ValueForm<V>>, is_none: fn(&V) -> bool) -> Self {
-        let is_none = form.map_or(is_none, |form| form.is_none);
-        Self { form, is_none }
+impl ValueKind {
+    /// Whether the value is `None`. One that serialises as `None` is one, behind an `Arc` too.
+    pub(crate) fn is_none(&self, value: &dyn Any) -> bool {
+        match self.form {
+            Some(form) => (form.is_none)(value),
+            None => (self.is_none)(value),
+        }
     }
 }
-
-impl<V> Clone for ValueTraits<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for ValueTraits<V> {}
 
 /// All that was found out about a return type.
 pub struct Returns<R, O: Outcome<Returned = R>> {
-    pub(crate) value: ValueTraits<O::Value>,
+    pub(crate) kind: Option<ValueKind>,
     pub(crate) share: Option<ShareError<R>>,
     outcome: PhantomData<fn() -> O>,
 }
 
 impl<R, O: Outcome<Returned = R>> Returns<R, O> {
-    pub fn new(
-        _outcome: O,
-        form: impl Form<O::Value>,
-        is_none: fn(&O::Value) -> bool,
-        share: Option<ShareError<R>>,
-    ) -> Self {
-        Self::with(ValueTraits::new(form.into_form(), is_none), share)
+    pub fn new(_outcome: O, kept: impl Keepable<O::Value>, share: Option<ShareError<R>>) -> Self
+    where
+        O::Value: 'static,
+    {
+        Self::with(kept.into_kept().kind(), share)
     }
 
     /// For values that are only looked at.
     pub fn unstored(_outcome: O) -> Self {
-        Self::with(ValueTraits::new(None, |_| false), None)
+        Self {
+            kind: None,
+            share: None,
+            outcome: PhantomData,
+        }
     }
 
-    pub(crate) fn with(value: ValueTraits<O::Value>, share: Option<ShareError<R>>) -> Self {
+    pub(crate) fn with(kind: ValueKind, share: Option<ShareError<R>>) -> Self {
         Self {
-            value,
+            kind: Some(kind),
             share,
             outcome: PhantomData,
         }
@@ -339,6 +372,18 @@ impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     #[must_use]
     pub fn names(self, _name: &crate::CacheName<O::Value>) -> Self {
         self
+    }
+
+    /// The value, if the function succeeded; else what it returned.
+    ///
+    /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
+    pub fn split(self, returned: R) -> Result<O::Value, R> {
+        O::split(returned)
+    }
+
+    /// The function's result that holds this value.
+    pub fn success(self, value: O::Value) -> R {
+        O::success(value)
     }
 }
 
@@ -377,10 +422,6 @@ impl ValueType {
             name: type_name::<V>(),
             serializable: None,
         }
-    }
-
-    pub(crate) fn is<V: 'static>(&self) -> bool {
-        self.id == TypeId::of::<V>()
     }
 
     pub(crate) fn name(&self) -> &'static str {

@@ -1,5 +1,5 @@
-//! The code that the attributes of one function become: layers around the body, each a call of one function of
-//! `cache_core::__private`.
+//! The code that the attributes of one function become: layers around the body, each a step before it and one after it, both
+//! calls of `cache_core::__private`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -42,14 +42,20 @@ struct Expansion<'a> {
 // Output:
 //     async fn product(&self, id: u64, trace: &Trace) -> Ret {
 //         let site_0 = { static __CACHE_SITE: Site = …; …; &__CACHE_SITE };
-//         let returns = returns!(Ret);
-//         let plan_0 = Plan::keyed(site_0, None, true, 1, |writer: &mut KeyWriter<'_>| { … id … });
+//         let returns = returns!(Ret, serde, share);
+//         let plan_0 = Plan::usual(site_0, 1, &|writer: &mut KeyWriter<'_>| { … id … });
 //         let options_0 = LoadOptions { ttl: Some(…), lock_timeout: None };
-//         let body = move || async move {
-//             if let Some(returned) = None::<Ret> { return returned; }
-//             { body }
-//         };
-//         load(plan_0, returns, options_0, always, unlimited, body).await
+//         'layer_0: {
+//             let step_0 = match Arrived::conclude(arrive(plan_0, returns, options_0).await, returns) {
+//                 Ok(returned) => break 'layer_0 returned,
+//                 Err(step) => step,
+//             };
+//             let returned = async move {
+//                 if let Some(returned) = None::<Ret> { return returned; }
+//                 { body }
+//             }.await;
+//             Leader::finish(step_0, returns, returned, None, None)
+//         }
 //     }
 pub(crate) fn expand(
     mut function: Function,
@@ -156,7 +162,7 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 impl Expansion<'_> {
     /// What is done with the arguments, and what is done then.
     fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
-        let Self { private, span, .. } = self;
+        let Self { span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
             .layers
@@ -179,16 +185,6 @@ impl Expansion<'_> {
             .enumerate()
             .filter_map(|(i, layer)| self.options(i, layer));
         let output = self.output_or_infer();
-        let calls: Vec<_> = self
-            .layers
-            .iter()
-            .enumerate()
-            .map(|(i, layer)| self.call(i, layer))
-            .collect();
-        let (outermost, inner) = calls
-            .split_first()
-            .map_or((TokenStream::new(), &[][..]), |(o, i)| (o.clone(), i));
-        let inner = inner.iter().rev();
         let whole = self.whole(block);
         let plans = quote_spanned! {*span=>
             #used
@@ -199,18 +195,18 @@ impl Expansion<'_> {
             #(#from_names)*
             #(#options)*
         };
-        let run = quote_spanned! {*span=>
-            let body = move || async move {
+        let body = quote_spanned! {*span=>
+            async move {
                 #whole
                 // Never taken: it states the type, so that a body of another type is blamed for it.
                 if let ::core::option::Option::Some(returned) = ::core::option::Option::None::<#output> {
                     return returned;
                 }
                 #block
-            };
-            #(let body = move || #private::#inner;)*
-            #private::#outermost.await
+            }.await
         };
+        let layers = self.layers.iter().enumerate().rev();
+        let run = layers.fold(body, |within, (i, layer)| self.around(i, layer, &within));
         (plans, run)
     }
 
@@ -241,28 +237,28 @@ impl Expansion<'_> {
         match self.function.output() {
             None => quote_spanned!(*span=> #private::#question!(())),
             Some(ty) if opaque(ty).is_none() && !matches!(ty, Type::Never(_)) => {
-                let limits = store(self.layers).map(|_| self.limits(ty));
+                let questions = store(self.layers).map(|_| self.questions(ty));
                 let ty = located(ty.to_token_stream());
-                quote_spanned!(*span=> #private::#question!(#ty #limits))
+                quote_spanned!(*span=> #private::#question!(#ty #questions))
             }
             Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
             Some(_) => quote_spanned!(*span=> #private::plain()),
         }
     }
 
-    /// What must not be asked of a return type: the answer would hold for one lifetime, and the compiler, which looks for it
-    /// with all lifetimes erased, would find out too late.
-    fn limits(&self, ty: &Type) -> TokenStream {
-        let mut limits = TokenStream::new();
-        if find(ty, &borrows_static).is_some() {
-            limits.extend(quote_spanned!(self.span=> , unserialized));
+    /// What may be asked of a return type: not what would hold for one lifetime only, since the compiler, which looks for the
+    /// answer with all lifetimes erased, would find that out too late.
+    fn questions(&self, ty: &Type) -> TokenStream {
+        let mut questions = TokenStream::new();
+        if find(ty, &borrows_static).is_none() {
+            questions.extend(quote_spanned!(self.span=> , serde));
         }
         let error = error_or_all(ty);
         let generic = |ty: &Type| self.function.has_type_parameter(ty);
-        if find(ty, &borrows).is_some() || find(error, &generic).is_some() {
-            limits.extend(quote_spanned!(self.span=> , unshared));
+        if find(ty, &borrows).is_none() && find(error, &generic).is_none() {
+            questions.extend(quote_spanned!(self.span=> , share));
         }
-        limits
+        questions
     }
 
     fn output_or_infer(&self) -> TokenStream {

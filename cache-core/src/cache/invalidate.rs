@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use super::CacheInner;
+use super::{CacheInner, Soon};
 use crate::{
     backend::{BackendError, CacheBackend},
     error::CacheError,
@@ -18,19 +18,17 @@ pub(crate) enum Target {
 }
 
 impl CacheInner {
-    /// Ends an entry, or all of them. Once begun it goes on to its end, even if the caller does not wait for it.
-    ///
-    /// Says whether there was an entry, as far as that is known.
-    pub(crate) async fn invalidate(self: &Arc<Self>, target: Target) -> Result<bool, CacheError> {
+    /// Ends an entry, or all of them. Once this returns it goes on to its end; the future only says whether there was an entry,
+    /// as far as that is known.
+    pub(crate) fn invalidate(self: &Arc<Self>, target: Target) -> Soon<Result<bool, CacheError>> {
         let there = self.begin_invalidation(&target);
         let Some(backend) = self.config.backend() else {
-            return Ok(there);
+            return Soon::now(Ok(there));
         };
         self.acknowledged(
             backend,
             self.invalidate_backend(Arc::clone(backend), target),
         )
-        .await
     }
 
     /// The same for somebody who cannot wait.
@@ -147,15 +145,15 @@ impl CacheInner {
 
 /// Watches over a body that changes data. If it is dropped half-way, or panics, it may have written: what it was to
 /// invalidate is invalidated.
-pub(crate) struct Interrupted<'a> {
-    cache: &'a Arc<CacheInner>,
+pub(crate) struct Interrupted {
+    cache: Arc<CacheInner>,
     target: Option<Target>,
 }
 
-impl<'a> Interrupted<'a> {
-    pub(crate) fn new(cache: &'a Arc<CacheInner>, target: Target) -> Self {
+impl Interrupted {
+    pub(crate) fn new(cache: &Arc<CacheInner>, target: Target) -> Self {
         Self {
-            cache,
+            cache: Arc::clone(cache),
             target: Some(target),
         }
     }
@@ -166,7 +164,7 @@ impl<'a> Interrupted<'a> {
     }
 }
 
-impl Drop for Interrupted<'_> {
+impl Drop for Interrupted {
     fn drop(&mut self) {
         if let Some(target) = self.target.take() {
             self.cache.invalidate_detached(target);

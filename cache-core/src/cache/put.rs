@@ -1,138 +1,155 @@
 //! Puts: values that supersede what is there and what is being loaded.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc, time::Duration};
 
-use super::{CacheInner, Interrupted, Keep, Target};
+use super::{CacheInner, Interrupted, Lifetime, Soon, Target};
 use crate::{
     backend::{Fence, FenceScope, NewEntry},
-    codec::ValueForm,
     error::CacheError,
     flight::Presence,
     key::KeyText,
-    memory::Held,
-    value::{Outcome, Returns},
+    memory::{Held, Stamp},
+    value::ValueKind,
 };
 
 /// Where a put is to go.
-pub(crate) enum PutKey<K> {
+pub(crate) enum PutKey {
     Known(KeyText),
-    /// From the value; without a key the whole cache is invalidated.
-    FromValue(K),
+    FromValue,
 }
 
 /// A put whose body is about to run: what must not have changed when it is over.
-struct PutAttempt {
+///
+/// The fence is made of what is known before the body: an invalidation, or another put, that comes while the body runs may
+/// have seen newer data than the body did.
+pub(crate) struct PutAttempt {
+    pub(crate) cache: Arc<CacheInner>,
+    key: Option<KeyText>,
+    kind: ValueKind,
+    ttl: Option<Duration>,
     /// `None` while the key is not known.
     presence: Option<Presence>,
     epoch: u64,
     changes: u64,
     /// The tokens of the backend, if it has any; or why they are not known.
     fence: Result<Option<Fence>, CacheError>,
+    interrupted: Interrupted,
 }
 
 impl CacheInner {
-    /// Runs `body` and stores what it gives in place of what is there.
-    pub(crate) async fn put<R, O, B, F, S, T, K>(
+    /// Begins a put. `None`: the cache is disabled.
+    ///
+    /// # Errors
+    /// The cache is of another type.
+    pub(crate) fn attempt_put(
         self: &Arc<Self>,
-        key: PutKey<K>,
-        returns: Returns<R, O>,
+        key: PutKey,
+        kind: ValueKind,
         ttl: Option<Duration>,
-        keep: Keep<S, T>,
-        body: B,
-    ) -> (R, Result<(), CacheError>)
-    where
-        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
-        B: FnOnce() -> F,
-        F: Future<Output = R>,
-        S: Fn(&O::Value) -> bool,
-        T: Fn(&O::Value) -> Duration,
-        K: Fn(&O::Value) -> Option<KeyText>,
-    {
+    ) -> Soon<Result<Option<Box<PutAttempt>>, CacheError>> {
         if self.is_disabled() {
-            return (body().await, Ok(()));
+            return Soon::now(Ok(None));
         }
-        if let Err(error) = self.admit(&returns.value) {
-            return (body().await, Err(error));
+        if let Err(error) = self.admit(&kind) {
+            return Soon::now(Err(error));
         }
-        // The fence is made of what is known before the body: an invalidation, or another put, that comes while the body
-        // runs may have seen newer data than the body did.
-        let attempt = self.attempt_put(&key).await;
-        let interrupted = Interrupted::new(
-            self,
-            match &key {
-                PutKey::Known(key) => Target::Key(key.clone()),
-                PutKey::FromValue(_) => Target::All,
-            },
-        );
-        let value = match O::split(body().await) {
-            Ok(value) => value,
-            Err(returned) => {
-                interrupted.disarm();
-                return (returned, Ok(()));
-            }
-        };
+        let (epoch, changes) = (self.flights.epoch(), self.flights.changes());
         let key = match key {
             PutKey::Known(key) => Some(key),
-            PutKey::FromValue(key) => key(&value),
+            PutKey::FromValue => None,
         };
-        let outcome = match key {
-            None => self.invalidate(Target::All).await.map(drop),
-            Some(key) => match self.lifetime(&value, ttl, &keep, returns.value.is_none) {
-                // Not to be stored; but what is there is no longer true.
-                None => self.invalidate(Target::Key(key)).await.map(drop),
-                Some(lifetime) => {
-                    self.finish_put(attempt, key, &value, returns.value.form, lifetime)
-                        .await
-                }
-            },
-        };
-        interrupted.disarm();
-        (O::success(value), outcome)
-    }
-
-    async fn attempt_put<K>(self: &Arc<Self>, key: &PutKey<K>) -> PutAttempt {
-        let (epoch, changes) = (self.flights.epoch(), self.flights.changes());
-        let presence = match key {
-            PutKey::Known(key) => Some(self.flights.attend(key.as_str())),
-            PutKey::FromValue(_) => None,
-        };
-        let fence = match self.config.backend() {
-            None => Ok(None),
-            Some(backend) => {
-                let request = async {
-                    match key {
-                        PutKey::Known(key) => backend
-                            .load(self.id.entry(key.as_str()))
-                            .await
-                            .map(|loaded| loaded.fence),
-                        PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
-                    }
-                };
-                self.ask(backend.read_budget(), request).await
-            }
-        };
-        PutAttempt {
+        let presence = key.as_ref().map(|key| self.flights.attend(key.as_str()));
+        let attempt = Box::new(PutAttempt {
+            cache: Arc::clone(self),
+            interrupted: Interrupted::new(self, key.clone().map_or(Target::All, Target::Key)),
+            key,
+            kind,
+            ttl,
             presence,
             epoch,
             changes,
-            fence,
+            fence: Ok(None),
+        });
+        if self.config.backend().is_none() {
+            return Soon::now(Ok(Some(attempt)));
         }
+        Soon::later(attempt.read_fence())
+    }
+}
+
+impl PutAttempt {
+    async fn read_fence(mut self: Box<Self>) -> Result<Option<Box<Self>>, CacheError> {
+        let cache = &self.cache;
+        if let Some(backend) = cache.config.backend() {
+            let request = async {
+                match &self.key {
+                    Some(key) => backend
+                        .load(cache.id.entry(key.as_str()))
+                        .await
+                        .map(|loaded| loaded.fence),
+                    None => backend.load_cache_fence(&cache.id).await,
+                }
+            };
+            self.fence = cache.ask(backend.read_budget(), request).await;
+        }
+        Ok(Some(self))
     }
 
-    async fn finish_put<V: Clone + Send + Sync + 'static>(
-        self: &Arc<Self>,
-        put: PutAttempt,
+    /// The body failed: nothing changes.
+    pub(crate) fn fail(self) {
+        self.interrupted.disarm();
+    }
+
+    /// Stores the value that the body made. `key` gives its key where it was not known before, `store` and `asked` are what
+    /// the options say of it, `hold` makes it a value of this process.
+    ///
+    /// Once this returns, the put goes on to its end; the future only tells the outcome.
+    pub(crate) fn finish(
+        self,
+        value: &dyn Any,
+        key: &dyn Fn() -> Option<KeyText>,
+        store: bool,
+        asked: Option<Duration>,
+        hold: &dyn Fn(Stamp) -> Arc<Held>,
+    ) -> Soon<Result<(), CacheError>> {
+        let cache = &self.cache;
+        let instead = |target| cache.invalidate(target).map(|ended| ended.map(drop));
+        let Some(key) = self.key.clone().or_else(key) else {
+            let outcome = instead(Target::All);
+            self.interrupted.disarm();
+            return outcome;
+        };
+        let lifetime = store
+            .then(|| cache.lifetime(value, &self.kind, self.ttl, asked))
+            .flatten();
+        let Some(lifetime) = lifetime else {
+            // Not to be stored; but what is there is no longer true.
+            let outcome = instead(Target::Key(key));
+            self.interrupted.disarm();
+            return outcome;
+        };
+        self.store(key, value, lifetime, hold)
+    }
+
+    fn store(
+        self,
         key: KeyText,
-        value: &V,
-        form: Option<ValueForm<V>>,
-        lifetime: Option<Duration>,
-    ) -> Result<(), CacheError> {
-        let PutAttempt {
+        value: &dyn Any,
+        lifetime: Lifetime,
+        hold: &dyn Fn(Stamp) -> Arc<Held>,
+    ) -> Soon<Result<(), CacheError>> {
+        let Self {
+            cache,
+            kind,
             presence,
             epoch,
             changes,
             fence,
-        } = put;
+            interrupted,
+            ..
+        } = self;
+        // What follows goes on to its end by itself.
+        interrupted.disarm();
         let scope = if presence.is_some() {
             FenceScope::Entry
         } else {
@@ -140,9 +157,9 @@ impl CacheInner {
         };
         // A key that was not known before the body has no slot to tell whether it changed; the cache as a whole does.
         let changes = presence.is_none().then_some(changes);
-        let presence = presence.unwrap_or_else(|| self.flights.attend(key.as_str()));
-        if let Some(memory) = &self.memory {
-            let held = Held::new(value.clone(), epoch, lifetime, &self.clock);
+        let presence = presence.unwrap_or_else(|| cache.flights.attend(key.as_str()));
+        if let Some(memory) = &cache.memory {
+            let held = hold(Stamp::new(epoch, lifetime, &cache.clock));
             let mut removed = None;
             let stored = presence.settle_put(
                 epoch,
@@ -150,44 +167,49 @@ impl CacheInner {
                 || memory.insert(key.as_str(), held),
                 || removed = memory.remove(key.as_str()),
             );
-            self.count_store(stored);
-            return Ok(());
+            cache.count_store(stored);
+            return Soon::now(Ok(()));
         }
-        let (Some(backend), Some(form)) = (self.config.backend(), form) else {
-            return Ok(());
+        let (Some(backend), Some(form)) = (cache.config.backend(), kind.form) else {
+            return Soon::now(Ok(()));
         };
         // First nobody joins what is under way; below, after the backend was told, once more for those who came in between.
         let unchanged = presence.settle_put(epoch, changes, || {}, || {});
+        let instead = |outcome: Result<(), CacheError>| {
+            cache
+                .invalidate(Target::Key(key.clone()))
+                .map(|ended| ended.and(outcome))
+        };
         let fence = match fence {
             Ok(Some(fence)) if unchanged => fence,
             Ok(_) => {
-                self.count_store(false);
-                return self.invalidate(Target::Key(key)).await.map(drop);
+                cache.count_store(false);
+                return instead(Ok(()));
             }
             Err(error) => {
-                self.counters.store_failures.one();
-                return self.invalidate(Target::Key(key)).await.and(Err(error));
+                cache.counters.store_failures.one();
+                return instead(Err(error));
             }
         };
-        let new = match self.seal(&key, value, form, lifetime, fence) {
+        let new = match cache.seal(&key, value, form, lifetime, fence) {
             Ok(new) => NewEntry { scope, ..new },
-            Err(error) => return self.invalidate(Target::Key(key)).await.and(Err(error)),
+            Err(error) => return instead(Err(error)),
         };
-        let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
+        let (told, backend_of_task) = (Arc::clone(&cache), Arc::clone(backend));
         // What it is to supersede is no longer true, also if the put fails: then that is an invalidation which is owed. If it
         // does not, it covers those that are owed already: it replaces the stamp and the entry as they would.
         let superseded = Target::Key(key.clone());
-        let attempt = self.owed.owe(&superseded);
+        let attempt = cache.owed.owe(&superseded);
         let work = async move {
-            let request = backend_of_task.put(cache.id.entry(key.as_str()), new);
-            let answer = cache.ask(backend_of_task.store_budget(), request).await;
+            let request = backend_of_task.put(told.id.entry(key.as_str()), new);
+            let answer = told.ask(backend_of_task.store_budget(), request).await;
             presence.settle_put(epoch, None, || {}, || {});
             match answer {
-                Ok(_) => cache.owed.paid(&superseded, attempt),
-                Err(_) => cache.recover(),
+                Ok(_) => told.owed.paid(&superseded, attempt),
+                Err(_) => told.recover(),
             }
-            cache.stored(answer)
+            told.stored(answer)
         };
-        self.acknowledged(backend, work).await
+        cache.acknowledged(backend, work)
     }
 }

@@ -1,6 +1,7 @@
 //! What a cache asks of its backend: always within a budget, and never with an error that a caller would see.
 
 use std::{
+    any::Any,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
@@ -9,31 +10,28 @@ use std::{
 
 use tokio::time::timeout;
 
-use super::CacheInner;
+use super::{CacheInner, Soon};
 use crate::{
     backend::{BackendError, BackendErrorKind, CacheBackend, Fence, FenceScope, NewEntry},
-    codec::{CodecError, ValueForm},
+    codec::{AnyValue, CodecError, Form},
     entry::{self, Label},
     error::CacheError,
     flight::{Landing, Tokens},
     key::KeyText,
     limit,
+    value::ValueKind,
 };
 
 /// The answer of a backend to a look-up.
-pub(super) enum Read<V> {
-    Hit(V),
+pub(super) enum Read {
+    Hit(AnyValue),
     Miss(Tokens),
 }
 
 impl CacheInner {
     /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
-    pub(super) async fn read<V: 'static>(
-        self: &Arc<Self>,
-        key: &KeyText,
-        form: Option<ValueForm<V>>,
-    ) -> Read<V> {
-        let (Some(backend), Some(form)) = (self.config.backend(), form) else {
+    pub(super) async fn read(self: &Arc<Self>, key: &KeyText, kind: &ValueKind) -> Read {
+        let (Some(backend), Some(form)) = (self.config.backend(), kind.form) else {
             return Read::Miss(Tokens::Unknown);
         };
         // What it holds of an owed key is not looked at. Its tokens are: other processes go on to invalidate, and whoever shares
@@ -136,34 +134,37 @@ impl CacheInner {
         let _ = self.answered::<()>(Err(limit::no_timers()));
     }
 
-    /// Runs `work` to its end in a task of its own, and waits for it as long as a caller is to wait.
-    pub(super) async fn acknowledged<T: Send + 'static>(
-        &self,
+    /// Runs `work` to its end in a task of its own. The future gives its outcome, and waits for it as long as a caller is to wait.
+    pub(super) fn acknowledged<T: Send + 'static>(
+        self: &Arc<Self>,
         backend: &Arc<dyn CacheBackend>,
         work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
-    ) -> Result<T, CacheError> {
+    ) -> Soon<Result<T, CacheError>> {
         if let Err(error) = limit::timers() {
-            return self.answered(Err(error));
+            return Soon::now(self.answered(Err(error)));
         }
         let Some(task) = self.background.spawn(work) else {
-            return self.answered(Err(limit::no_timers()));
+            return Soon::now(self.answered(Err(limit::no_timers())));
         };
-        match timeout(backend.read_budget(), task).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(self.backend_error(BackendError::new(
-                BackendErrorKind::Unavailable,
-                "the runtime ended before the backend had answered",
-            ))),
-            Err(_) => Err(self.backend_error(limit::overdue())),
-        }
+        let (cache, budget) = (Arc::clone(self), backend.read_budget());
+        Soon::later(async move {
+            match timeout(budget, task).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_)) => Err(cache.backend_error(BackendError::new(
+                    BackendErrorKind::Unavailable,
+                    "the runtime ended before the backend had answered",
+                ))),
+                Err(_) => Err(cache.backend_error(limit::overdue())),
+            }
+        })
     }
 
     /// The bytes to store for a value, unless it cannot be stored: that is counted and said once.
-    pub(super) fn seal<V: 'static>(
+    pub(super) fn seal(
         &self,
         key: &KeyText,
-        value: &V,
-        form: ValueForm<V>,
+        value: &dyn Any,
+        form: &Form,
         ttl: Option<Duration>,
         fence: Fence,
     ) -> Result<NewEntry, CacheError> {
@@ -219,7 +220,7 @@ impl CacheInner {
         }
     }
 
-    fn label<V: 'static>(&self, key: &KeyText, form: ValueForm<V>) -> Label {
+    fn label(&self, key: &KeyText, form: &Form) -> Label {
         let fingerprint = *self.fingerprint.get_or_init(|| form.fingerprint());
         Label::new(
             &self.config.codec,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer, ser::Impossible};
 
 /// Whether the value serialises as a missing option. Nothing of any other value is looked at.
-pub(super) fn is_none<T: Serialize>(value: &T) -> bool {
+pub(super) fn is_none(value: &dyn erased_serde::Serialize) -> bool {
     value.serialize(Probe).is_ok()
 }
 

@@ -10,7 +10,7 @@ use proptest::{collection::vec, prelude::*};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, MessagePack, Postcard, ValueForm,
+    Bincode, Codec, CodecError, CodecHandle, CodecReader, Form, Json, MessagePack, Postcard,
 };
 
 fn builtins() -> [CodecHandle; 4] {
@@ -22,38 +22,37 @@ fn builtins() -> [CodecHandle; 4] {
     ]
 }
 
-fn encode<V: Serialize + DeserializeOwned + 'static>(
+fn encode<V: Serialize + DeserializeOwned + Send + Sync + 'static>(
     codec: impl Into<CodecHandle>,
     value: &V,
 ) -> Result<Vec<u8>, CodecError> {
-    ValueForm::of().encode(&codec.into(), value)
+    Form::of::<V>().encode(&codec.into(), value)
 }
 
-fn decode<V: Serialize + DeserializeOwned + 'static>(
+fn decode<V: Serialize + DeserializeOwned + Send + Sync + 'static>(
     codec: impl Into<CodecHandle>,
     bytes: &[u8],
 ) -> Result<V, CodecError> {
-    ValueForm::of().decode(&codec.into(), bytes)
+    let value = Form::of::<V>().decode(&codec.into(), bytes)?;
+    Ok(*value.downcast().expect("of this type"))
 }
 
 /// Asserts that the codec gives the value back, and that it takes neither more nor fewer bytes for it.
-fn carries<V: Serialize + DeserializeOwned + PartialEq + fmt::Debug + 'static>(
+fn carries<V: Serialize + DeserializeOwned + PartialEq + fmt::Debug + Send + Sync + 'static>(
     codec: &CodecHandle,
     value: &V,
 ) {
-    let form = ValueForm::<V>::of();
-    let bytes = form
-        .encode(codec, value)
+    let bytes = encode(codec.clone(), value)
         .unwrap_or_else(|error| panic!("{codec:?}: {error} ({value:?})"));
-    assert_eq!(form.decode(codec, &bytes).as_ref(), Ok(value), "{codec:?}");
+    assert_eq!(decode(codec.clone(), &bytes).as_ref(), Ok(value), "{codec:?}");
     let longer = [&bytes[..], &[1]].concat();
     assert!(
-        form.decode(codec, &longer).is_err(),
+        decode::<V>(codec.clone(), &longer).is_err(),
         "{codec:?} leaves bytes over"
     );
     if let Some((_, shorter)) = bytes.split_last() {
         assert_ne!(
-            form.decode(codec, &bytes[..shorter.len()]).as_ref(),
+            decode(codec.clone(), &bytes[..shorter.len()]).as_ref(),
             Ok(value),
             "{codec:?} does not need all bytes"
         );
@@ -554,6 +553,6 @@ proptest! {
     }
 }
 
-fn serialises_as_none<V: Serialize + DeserializeOwned + 'static>(value: &V) -> bool {
-    (ValueForm::<V>::of().is_none)(value)
+fn serialises_as_none<V: Serialize + DeserializeOwned + Send + Sync + 'static>(value: &V) -> bool {
+    (Form::of::<V>().is_none)(value)
 }

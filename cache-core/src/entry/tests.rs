@@ -1,9 +1,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::{
-    Bincode, Codec, CodecError, CodecReader, Json, MessagePack, Postcard, codec::ValueForm,
-};
+use crate::{Bincode, Codec, CodecError, CodecReader, Json, MessagePack, Postcard, codec::Form};
 
 const EPOCH: Token = Token::from_bytes(*b"epoch 01");
 
@@ -185,7 +183,7 @@ proptest! {
     fn arbitrary_bytes_with_a_right_trailer_do_no_harm(bytes in vec(any::<u8>(), 0..300)) {
         let entry = seal(bytes, &label(), EPOCH, None);
         let opened = open(&entry, &label()).expect("counts");
-        let form = ValueForm::<Vec<(String, Option<u64>)>>::of();
+        let form = Form::of::<Vec<(String, Option<u64>)>>();
         for codec in [Bincode.into(), Json.into(), Postcard.into(), CodecHandle::from(MessagePack)] {
             let _ = form.decode(&codec, opened.payload);
         }

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::hash::put;
 
 /// A hash of the structure a value is written in; `None` if it cannot be written.
-pub(super) fn structure_of<T: Serialize>(value: &T) -> Option<u64> {
+pub(super) fn structure_of(value: &dyn erased_serde::Serialize) -> Option<u64> {
     let mut hasher = Xxh3::new();
     value
         .serialize(Recorder {

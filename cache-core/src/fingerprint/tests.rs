@@ -14,8 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::*;
 
-fn fingerprint<V: Serialize + DeserializeOwned>() -> u64 {
-    find_out::<V>().fingerprint
+fn fingerprint<V: Serialize + DeserializeOwned + 'static>() -> u64 {
+    Subject::of::<V>().find_out().fingerprint
 }
 
 /// Declares modules that hold one type each, all called `T`, so that nothing but their structure tells them apart.
@@ -84,7 +84,7 @@ fn every_change_of_a_type_changes_it() {
 fn only_the_structure_counts() {
     assert_eq!(fingerprint::<product::T>(), fingerprint::<same::T>());
     assert_eq!(of::<product::T>(), of::<same::T>());
-    assert_eq!(of::<product::T>(), find_out::<product::T>());
+    assert_eq!(of::<product::T>(), Subject::of::<product::T>().find_out());
 }
 
 #[test]
@@ -268,8 +268,8 @@ fn what_describes_itself_is_seen_as_far_as_possible() {
         ($($module:ident)*) => { [$((stringify!($module), structure_only::<$module::T>())),*] };
     }
     /// Without the name of the type, which would tell them apart here in any case.
-    fn structure_only<V: Serialize + DeserializeOwned>() -> u64 {
-        explore::<V>().hash("")
+    fn structure_only<V: Serialize + DeserializeOwned + 'static>() -> u64 {
+        Subject::of::<V>().explore().hash("")
     }
     all_differ(&names_aside! {
         flat flat_renamed flat_retyped flat_option tagged tagged_added tagged_renamed tagged_retyped tagged_option adjacent
@@ -310,17 +310,17 @@ fn types_that_cannot_be_read_by_place_are_known() {
         seen: u8,
         name: String,
     }
-    assert!(!find_out::<Tagged>().positional);
-    assert!(!find_out::<Vec<Option<Untagged>>>().positional);
-    assert!(!find_out::<Flat>().positional);
-    assert!(!find_out::<Secretive>().positional);
-    assert!(!find_out::<Option<Vec<Secretive>>>().positional);
-    assert!(!find_out::<serde_json::Value>().positional);
+    assert!(!Subject::of::<Tagged>().find_out().positional);
+    assert!(!Subject::of::<Vec<Option<Untagged>>>().find_out().positional);
+    assert!(!Subject::of::<Flat>().find_out().positional);
+    assert!(!Subject::of::<Secretive>().find_out().positional);
+    assert!(!Subject::of::<Option<Vec<Secretive>>>().find_out().positional);
+    assert!(!Subject::of::<serde_json::Value>().find_out().positional);
     // Its values are refused one by one.
-    assert!(find_out::<Sparse>().positional);
-    assert!(find_out::<product::T>().positional);
-    assert!(find_out::<recursive::T>().positional);
-    assert!(find_out::<(IpAddr, SystemTime, Arc<str>, PathBuf)>().positional);
+    assert!(Subject::of::<Sparse>().find_out().positional);
+    assert!(Subject::of::<product::T>().find_out().positional);
+    assert!(Subject::of::<recursive::T>().find_out().positional);
+    assert!(Subject::of::<(IpAddr, SystemTime, Arc<str>, PathBuf)>().find_out().positional);
 }
 
 #[test]

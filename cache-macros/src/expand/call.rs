@@ -1,8 +1,8 @@
-//! The call of `__private` that an attribute becomes, and its options that do not look at keys.
+//! The steps around a body that an attribute becomes, and its options that do not look at keys.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
-use syn::{Expr, spanned::Spanned};
+use syn::{Expr, Lifetime, spanned::Spanned};
 
 use super::{Expansion, located};
 use crate::{
@@ -40,50 +40,83 @@ impl Expansion<'_> {
         }
     }
 
-    /// The call that makes up the layer, without the path of `__private`.
-    pub(super) fn call(&self, i: usize, layer: &Args) -> TokenStream {
+    /// A layer around what is `within` it.
+    // The value alone is kept while something is waited for: an error need not be `Send`.
+    pub(super) fn around(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
-        let (plan, options) = (self.local("plan", i), self.local("options", i));
+        let (plan, step) = (self.local("plan", i), self.local("step", i));
+        let label = Lifetime::new(&format!("'layer_{i}"), *span);
         let decision = quote_spanned!(*span=> ::core::primitive::bool);
         let duration = quote_spanned!(*span=> ::core::time::Duration);
-        let or = |expr: &Option<Expr>, ty: &TokenStream, default: &str| match expr {
-            Some(expr) => self.over_the_value(expr, ty),
-            None => {
-                let default = Ident::new(default, *span);
-                quote_spanned!(*span=> #private::#default)
+        let over_value = |expr: &Option<Expr>, ty: &TokenStream| match expr {
+            Some(expr) => {
+                let over = self.over_the_value(expr, ty);
+                quote_spanned!(*span=> ::core::option::Option::Some(&#over))
             }
+            None => quote_spanned!(*span=> ::core::option::Option::None),
         };
         let (key_parts, key_with) = self.key_with(layer);
-        match layer.kind {
-            Kind::Result | Kind::Put => {
-                let returns = self.named_returns(layer);
-                let (store_if, ttl_with) = (
-                    or(&layer.store_if, &decision, "always"),
-                    or(&layer.ttl_with, &duration, "unlimited"),
-                );
-                if layer.kind == Kind::Result {
-                    quote_spanned!(*span=> load(#plan, #returns, #options, #store_if, #ttl_with, body))
-                } else {
-                    quote_spanned! {*span=>
-                        put(#plan, #returns, #options, #store_if, #ttl_with, #key_parts, #key_with, body)
-                    }
-                }
-            }
-            Kind::Invalidate | Kind::InvalidateAll => {
-                let invalidate_if = or(&layer.invalidate_if, &decision, "always");
-                let when = match when(layer, self.layers) {
-                    When::Success => "Success",
-                    When::Before => "Before",
-                    When::Always => {
-                        return quote_spanned! {*span=>
-                            invalidate_always(#plan, returns, #invalidate_if, #key_parts, #key_with, body)
+        let (store_if, ttl_with) = (
+            over_value(&layer.store_if, &decision),
+            over_value(&layer.ttl_with, &duration),
+        );
+        let invalidate_if = over_value(&layer.invalidate_if, &decision);
+        let (before, finish, fail) = match layer.kind {
+            Kind::Result => {
+                let (options, returns) = (self.local("options", i), self.named_returns(layer));
+                return quote_spanned! {*span=>
+                    #label: {
+                        let #step = match #private::Arrived::conclude(#private::arrive(#plan, #returns, #options).await, returns) {
+                            ::core::result::Result::Ok(returned) => break #label returned,
+                            ::core::result::Result::Err(leader) => leader,
                         };
+                        let returned = #within;
+                        #private::Leader::finish(#step, returns, returned, #store_if, #ttl_with)
                     }
                 };
-                let when = Ident::new(when, *span);
-                quote_spanned! {*span=>
-                    invalidate(#plan, returns, #private::When::#when, #invalidate_if, #key_parts, #key_with, body)
+            }
+            Kind::Put => {
+                let (options, returns) = (self.local("options", i), self.named_returns(layer));
+                (
+                    quote_spanned!(*span=> #private::attempt_put(#plan, #returns, #options).await),
+                    quote_spanned! {*span=>
+                        #private::Attempt::finish(#step, &value, #store_if, #ttl_with, #key_parts, #key_with)
+                    },
+                    quote_spanned!(*span=> #private::Attempt::fail(#step)),
+                )
+            }
+            Kind::Invalidate | Kind::InvalidateAll => {
+                let when = when(layer, self.layers);
+                if when == When::Before {
+                    return quote_spanned!(*span=> { #private::invalidate_before(#plan).await; #within });
                 }
+                (
+                    quote_spanned!(*span=> #private::begin_change(#plan)),
+                    quote_spanned! {*span=>
+                        #private::Change::finish(#step, &value, #invalidate_if, #key_parts, #key_with)
+                    },
+                    if when == When::Always {
+                        quote_spanned!(*span=> #private::Change::finish_failed(#step).await)
+                    } else {
+                        quote_spanned!(*span=> #private::Change::fail(#step))
+                    },
+                )
+            }
+        };
+        quote_spanned! {*span=>
+            #label: {
+                let #step = #before;
+                let returned = #within;
+                let value = match #private::Returns::split(returns, returned) {
+                    ::core::result::Result::Ok(value) => value,
+                    ::core::result::Result::Err(returned) => {
+                        #fail;
+                        break #label returned;
+                    }
+                };
+                let finished = #finish;
+                finished.await;
+                #private::Returns::success(returns, value)
             }
         }
     }

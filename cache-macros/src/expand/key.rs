@@ -61,7 +61,7 @@ impl Expansion<'_> {
                 #site,
                 #given
                 #count,
-                |#writer: &mut #private::KeyWriter<'_>| {
+                &|#writer: &mut #private::KeyWriter<'_>| {
                     #(#parts)*
                     ::core::result::Result::Ok(())
                 },

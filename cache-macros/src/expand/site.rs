@@ -55,11 +55,11 @@ impl Expansion<'_> {
         let mut naming = Naming::new(&self.function.sig, *span);
         let none = quote_spanned!(*span=> ::core::option::Option::None);
         let stored = self.function.output().filter(|_| layer.kind.stores());
-        let unserialized = stored
-            .and_then(|ty| find(ty, &borrows_static))
-            .map(|_| quote_spanned!(*span=> , unserialized));
+        let serde = stored
+            .filter(|ty| find(ty, &borrows_static).is_none())
+            .map(|_| quote_spanned!(*span=> , serde));
         let value = match stored.and_then(|ty| naming.name(ty)) {
-            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty #unserialized)),
+            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty #serde)),
             None => none.clone(),
         };
         let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {

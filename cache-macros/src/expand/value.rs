@@ -42,7 +42,7 @@ impl Expansion<'_> {
         let Self { private, span, .. } = self;
         let writer = self.writer();
         let (parts, param, bind, capture) = match layer.key_with.as_ref().map(ungrouped) {
-            None => return (0, quote_spanned!(*span=> #private::no_key)),
+            None => return (0, quote_spanned!(*span=> ::core::option::Option::None)),
             Some(Expr::Closure(closure)) => {
                 let (param, bind) = self.param_of(closure);
                 (self.parts(&closure.body), param, bind, closure.capture)
@@ -56,11 +56,11 @@ impl Expansion<'_> {
             }
         };
         let closure = quote_spanned! {*span=>
-            #capture |#param: &_, #writer: &mut #private::KeyWriter<'_>| {
+            ::core::option::Option::Some(&#capture |#param: &_, #writer: &mut #private::KeyWriter<'_>| {
                 #bind
                 #(#parts)*
                 ::core::result::Result::Ok(())
-            }
+            })
         };
         (parts.len(), closure)
     }

@@ -1,0 +1,293 @@
+//! A call that reads: it gets a value, or leads the load that makes one.
+//!
+//! Everything here that can wait is compiled once. Of the type of the values it knows the [`ValueKind`]; what names the type
+//! ([`Arrived::conclude`], [`Leader::finish`]) never waits, and is compiled once for a return type.
+
+// For generated code, which is documented where it is generated.
+#![allow(missing_debug_implementations)]
+
+use std::{
+    any::{Any, TypeId},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{CacheInner, Lifetime, LoadOptions, Read, Soon};
+use crate::{
+    codec::AnyValue,
+    flight::{Ended, Entered, Lead, SharedError, Tokens, Waited},
+    key::KeyText,
+    memory::{Held, Stamp},
+    value::{Outcome, Returns, ValueKind},
+};
+
+/// A call on its way to a value.
+pub(super) struct Load {
+    cache: Arc<CacheInner>,
+    key: KeyText,
+    kind: ValueKind,
+    options: LoadOptions,
+    /// The type of the errors it can take from another caller's load.
+    shares: Option<TypeId>,
+}
+
+/// What a call that reads comes to.
+pub struct Arrived(End);
+
+enum End {
+    /// A value of this process.
+    Held(Arc<Held>),
+    /// A value that was read for this call alone.
+    Read(AnyValue),
+    /// The error of the load that this call waited for.
+    Failed(SharedError),
+    /// The body has to run.
+    Lead(Leader),
+}
+
+/// The call that runs the body, and its duties. Dropped, it hands over to somebody who waits.
+///
+/// `None`: it has none, the cache is not used.
+pub struct Leader(Option<Box<Leading>>);
+
+struct Leading {
+    cache: Arc<CacheInner>,
+    key: KeyText,
+    kind: ValueKind,
+    ttl: Option<Duration>,
+    lead: Lead,
+}
+
+impl CacheInner {
+    /// Begins a call that reads. Without a `place` it goes past the cache.
+    pub(crate) fn arrive(
+        place: Option<(Arc<Self>, KeyText, ValueKind)>,
+        shares: Option<TypeId>,
+        options: LoadOptions,
+    ) -> Soon<Arrived> {
+        let Some((cache, key, kind)) = place else {
+            return Soon::now(Arrived::PAST);
+        };
+        if cache.is_disabled() || cache.admit(&kind).is_err() {
+            cache.bypass();
+            return Soon::now(Arrived::PAST);
+        }
+        if let Some(held) = cache.in_memory(&key) {
+            cache.counters.memory_hits.one();
+            return Soon::now(Arrived(End::Held(held)));
+        }
+        let load = Load {
+            cache,
+            key,
+            kind,
+            options,
+            shares,
+        };
+        Soon::later(load.run())
+    }
+
+    /// The value of a key, without loading it.
+    pub(crate) async fn get<V: Clone + Send + Sync + 'static>(
+        self: &Arc<Self>,
+        key: &KeyText,
+        kind: ValueKind,
+    ) -> Option<V> {
+        if self.is_disabled() || self.admit(&kind).is_err() {
+            self.bypass();
+            return None;
+        }
+        if let Some(held) = self.in_memory(key) {
+            self.counters.memory_hits.one();
+            return held.value().cloned();
+        }
+        if self.config.backend().is_some() {
+            let presence = self.flights.attend(key.as_str());
+            match self.read(key, &kind).await {
+                Read::Hit(value) => {
+                    self.counters.backend_hits.one();
+                    return value.downcast().ok().map(|value| *value);
+                }
+                Read::Miss(tokens @ Tokens::Known(_)) => {
+                    if let Some(held) = presence.landed(tokens, |held| self.counts(held)) {
+                        self.counters.memory_hits.one();
+                        return held.value().cloned();
+                    }
+                }
+                Read::Miss(Tokens::Unknown | Tokens::Missing) => {}
+            }
+        }
+        self.counters.misses.one();
+        None
+    }
+}
+
+impl Load {
+    async fn run(self) -> Arrived {
+        let Self { cache, key, .. } = &self;
+        let mut presence = cache.flights.attend(key.as_str());
+        let tokens = match cache.read(key, &self.kind).await {
+            Read::Hit(value) => {
+                cache.counters.backend_hits.one();
+                return Arrived(End::Read(value));
+            }
+            Read::Miss(tokens) => tokens,
+        };
+        let lock_timeout = cache.lock_timeout(self.options.lock_timeout);
+        // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
+        let mut waiting_since = None;
+        loop {
+            let entered =
+                presence.enter(tokens, |held| cache.counts(held), || cache.in_memory(key));
+            if waiting_since.is_none() {
+                match &entered {
+                    Entered::Found(_) => cache.counters.memory_hits.one(),
+                    Entered::Lead(_) => cache.counters.misses.one(),
+                    Entered::Join(_) => cache.counters.coalesced.one(),
+                }
+            }
+            let waiter = match entered {
+                Entered::Found(held) => return Arrived(End::Held(held)),
+                Entered::Lead(lead) => return self.lead(lead),
+                Entered::Join(waiter) => waiter,
+            };
+            let since = *waiting_since.get_or_insert_with(Instant::now);
+            let (ended, back) = match waiter.wait(since, lock_timeout).await {
+                Waited::Over(ended, presence) => (ended, presence),
+                Waited::Lead(lead) => return self.lead(lead),
+            };
+            presence = back;
+            match ended {
+                Ended::Landed(held) => return Arrived(End::Held(held)),
+                Ended::Failed(Some(error)) if Some((*error).type_id()) == self.shares => {
+                    return Arrived(End::Failed(error));
+                }
+                Ended::Failed(_) | Ended::Abandoned => {}
+            }
+        }
+    }
+
+    fn lead(self, lead: Lead) -> Arrived {
+        self.cache.counters.loads.one();
+        Arrived(End::Lead(Leader(Some(Box::new(Leading {
+            cache: self.cache,
+            key: self.key,
+            kind: self.kind,
+            ttl: self.options.ttl,
+            lead,
+        })))))
+    }
+}
+
+impl Arrived {
+    const PAST: Self = Self(End::Lead(Leader::PAST));
+
+    /// What the function returns, or the leader of the load that is to make it.
+    ///
+    /// # Errors
+    /// The body has to run.
+    pub fn conclude<R, O>(self, returns: Returns<R, O>) -> Result<R, Leader>
+    where
+        O: Outcome<Returned = R, Value: Clone + 'static>,
+    {
+        let returned = match self.0 {
+            End::Held(held) => held.value::<O::Value>().cloned().map(O::success),
+            End::Read(value) => value.downcast().ok().map(|value| O::success(*value)),
+            End::Failed(error) => returns.share.and_then(|share| (share.give)(&error)),
+            End::Lead(leader) => return Err(leader),
+        };
+        // All callers are held to one type, so there is something; if not, the body would be right.
+        returned.ok_or(Leader::PAST)
+    }
+}
+
+impl Leader {
+    const PAST: Self = Self(None);
+
+    /// Ends the load with what the body returned, and gives it back. `store_if` and `ttl_with` are what the function's options
+    /// say of its value.
+    pub fn finish<R, O>(
+        self,
+        returns: Returns<R, O>,
+        returned: R,
+        store_if: Option<&dyn Fn(&O::Value) -> bool>,
+        ttl_with: Option<&dyn Fn(&O::Value) -> Duration>,
+    ) -> R
+    where
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+    {
+        let Some(leading) = self.0 else {
+            return returned;
+        };
+        let value = match O::split(returned) {
+            Ok(value) => value,
+            Err(returned) => {
+                leading.fail(returns.share.and_then(|share| (share.take)(&returned)));
+                return returned;
+            }
+        };
+        let store = store_if.is_none_or(|store_if| store_if(&value));
+        let asked = ttl_with.filter(|_| store).map(|ttl_with| ttl_with(&value));
+        let lifetime = leading.lifetime(&value, store, asked);
+        let held = Held::new(value.clone(), leading.stamp(lifetime));
+        leading.land(&held, lifetime);
+        O::success(value)
+    }
+}
+
+impl Leading {
+    fn fail(self, error: Option<SharedError>) {
+        self.cache.counters.load_failures.one();
+        self.lead.fail(error);
+    }
+
+    fn lifetime(&self, value: &dyn Any, store: bool, asked: Option<Duration>) -> Option<Lifetime> {
+        if !store {
+            return None;
+        }
+        self.cache.lifetime(value, &self.kind, self.ttl, asked)
+    }
+
+    fn stamp(&self, lifetime: Option<Lifetime>) -> Stamp {
+        Stamp::new(
+            self.lead.epoch(),
+            lifetime.unwrap_or_default(),
+            &self.cache.clock,
+        )
+    }
+
+    /// Ends the load with a value. What has no lifetime is shared with those who wait, and not kept for those who come.
+    fn land(self, held: &Arc<Held>, lifetime: Option<Lifetime>) {
+        let Self {
+            cache,
+            key,
+            kind,
+            lead,
+            ..
+        } = self;
+        let Some(lifetime) = lifetime else {
+            return lead.share(held);
+        };
+        if let (Some(backend), Some(form)) = (cache.config.backend(), kind.form) {
+            // Without tokens nothing may be stored; why there are none was counted when they were read. Nor while an invalidation
+            // of the key is owed.
+            let new = lead
+                .fence()
+                .filter(|_| !cache.is_owed(&key))
+                .and_then(|fence| cache.seal(&key, held.any(), form, lifetime, fence).ok());
+            let Some(new) = new else {
+                return lead.share(held);
+            };
+            let landing = lead.land(held, drop);
+            if landing.allowed {
+                cache.store_landed(backend, &key, landing, new);
+            } else {
+                cache.count_store(false);
+            }
+        } else if let Some(memory) = &cache.memory {
+            let landing = lead.land(held, |held| memory.insert(key.as_str(), held));
+            cache.count_store(landing.allowed);
+        }
+    }
+}
