@@ -17,6 +17,8 @@
 
 use std::{any::TypeId, sync::Arc, time::Duration};
 
+use serde::Serialize;
+
 pub use inventory;
 
 pub use crate::{
@@ -29,7 +31,7 @@ pub use crate::{
 };
 use crate::{
     cache::{CacheInner, Interrupted, PutAttempt, PutKey, Target},
-    key::KeyText,
+    key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
     value::ValueKind,
@@ -38,10 +40,7 @@ use crate::{
 /// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
 /// a user who forbids it would be told.
 pub mod questions {
-    pub use crate::value::{
-        KeptAny, KeptOption, KeptSerde, KeptUnit, OutcomeOfPlain, OutcomeOfResult, ShareAny,
-        ShareClone,
-    };
+    pub use crate::value::{ContentOfAny, KeptAny, KeptOption, OutcomeOfPlain, ShareAny};
 }
 
 /// Finds out about a return type what its name does not say.
@@ -52,26 +51,22 @@ pub mod questions {
 #[macro_export]
 macro_rules! __returns {
     ($returned:ty, serde, share) => {
-        $crate::__returns!(@ $returned, [&&&&], cache_share)
+        $crate::__returns!(@ $returned, cache_kept, cache_share)
     };
     ($returned:ty, share) => {
-        $crate::__returns!(@ $returned, [&&], cache_share)
+        $crate::__returns!(@ $returned, cache_kept_here, cache_share)
     };
     ($returned:ty, serde) => {
-        $crate::__returns!(@ $returned, [&&&&], cache_no_share)
+        $crate::__returns!(@ $returned, cache_kept, cache_no_share)
     };
     ($returned:ty) => {
-        $crate::__returns!(@ $returned, [&&], cache_no_share)
+        $crate::__returns!(@ $returned, cache_kept_here, cache_no_share)
     };
-    (@ $returned:ty, [$($borrows:tt)*], $share:ident) => {{
+    (@ $returned:ty, $kept:ident, $share:ident) => {{
         use $crate::__private::questions::*;
-        let outcome = (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome();
+        let outcome = $crate::__private::Probe::<$returned>::NEW.cache_outcome();
         let (value, error) = (outcome.value_probe(), outcome.error_probe());
-        $crate::__private::Returns::<$returned, _>::new(
-            outcome,
-            ($($borrows)* value).cache_kept(),
-            (&&error).$share(),
-        )
+        $crate::__private::Returns::<$returned, _>::new(outcome, (&value).$kept(), error.$share())
     }};
 }
 
@@ -82,7 +77,7 @@ macro_rules! __outcome {
     ($returned:ty) => {{
         use $crate::__private::questions::*;
         $crate::__private::Returns::<$returned, _>::unstored(
-            (&&$crate::__private::Probe::<$returned>::NEW).cache_outcome(),
+            $crate::__private::Probe::<$returned>::NEW.cache_outcome(),
         )
     }};
 }
@@ -92,17 +87,17 @@ macro_rules! __outcome {
 #[macro_export]
 macro_rules! __value_type {
     ($returned:ty, serde) => {
-        $crate::__value_type!(@ $returned, [&&&])
+        $crate::__value_type!(@ $returned, cache_kept)
     };
     ($returned:ty) => {
-        $crate::__value_type!(@ $returned, [&&])
+        $crate::__value_type!(@ $returned, cache_kept_here)
     };
-    (@ $returned:ty, [$($borrows:tt)*]) => {{
+    (@ $returned:ty, $kept:ident) => {{
         use $crate::__private::questions::*;
-        let value = (&&$crate::__private::Probe::<$returned>::NEW)
+        let value = $crate::__private::Probe::<$returned>::NEW
             .cache_outcome()
             .value_probe();
-        $crate::__private::value_type(($($borrows)* value).cache_kept())
+        $crate::__private::value_type(value.cache_content(), (&value).$kept())
     }};
 }
 
@@ -148,85 +143,89 @@ pub struct Plan {
 }
 
 enum PlannedKey {
-    Text(KeyText),
-    /// The arguments have no canonical text.
-    Unusable,
+    /// From the arguments, part by part.
+    Parts(KeyParts),
     FromValue,
     All,
 }
 
 impl Plan {
-    /// The plan of an attribute that leaves manager and condition alone, as most do.
-    pub fn usual(
-        site: &'static Site,
-        parts: usize,
-        write: &dyn Fn(&mut KeyWriter<'_>) -> Result<(), KeyError>,
-    ) -> Self {
-        Self::keyed(site, None, true, parts, write)
-    }
-
-    /// For the entry whose key the arguments give.
+    /// For the entry whose key the arguments give, in so many parts. They are to be added next.
     pub fn keyed(
         site: &'static Site,
         manager: Option<&CacheManager>,
         enabled: bool,
         parts: usize,
-        write: &dyn Fn(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Self {
-        let Some(cache) = site.resolve(manager) else {
-            return Self {
-                cache: None,
-                key: PlannedKey::Unusable,
-            };
-        };
-        if !enabled {
-            return Self::idle(site, &cache);
-        }
-        let key = cache
-            .key_of_parts(parts, write)
-            .map_or(PlannedKey::Unusable, PlannedKey::Text);
-        Self {
-            cache: Some(cache),
-            key,
-        }
+        Self::new(
+            site,
+            manager,
+            enabled,
+            PlannedKey::Parts(KeyParts::new(parts)),
+        )
     }
 
     /// For the entry whose key the value will give.
     pub fn from_value(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
-        Self::unkeyed(site, manager, enabled, PlannedKey::FromValue)
+        Self::new(site, manager, enabled, PlannedKey::FromValue)
     }
 
     /// For all entries.
     pub fn all(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
-        Self::unkeyed(site, manager, enabled, PlannedKey::All)
+        Self::new(site, manager, enabled, PlannedKey::All)
     }
 
-    fn unkeyed(
+    fn new(
         site: &'static Site,
         manager: Option<&CacheManager>,
         enabled: bool,
         key: PlannedKey,
     ) -> Self {
-        match site.resolve(manager) {
-            Some(cache) if enabled => Self {
-                cache: Some(cache),
-                key,
-            },
-            Some(cache) => Self::idle(site, &cache),
-            None => Self { cache: None, key },
-        }
-    }
-
-    /// Does nothing for this call, which counts if it would have been a look-up.
-    fn idle(site: &'static Site, cache: &CacheInner) -> Self {
-        if site.attribute() == Attribute::Result {
+        let cache = site.resolve(manager);
+        if !enabled
+            && site.attribute() == Attribute::Result
+            && let Some(cache) = &cache
+        {
             cache.bypass();
         }
         Self {
-            cache: None,
-            key: PlannedKey::Unusable,
+            cache: cache.filter(|_| enabled),
+            key,
         }
     }
+
+    /// Whether the parts of the key are needed.
+    pub fn wants_key(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) {
+        if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
+            parts.part(cache.secret(), part);
+        }
+    }
+
+    pub fn hashed<T: Serialize + ?Sized>(&mut self, part: &T) {
+        self.part(&Hashed(part));
+    }
+
+    /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.
+    fn decide(self) -> Option<(Arc<CacheInner>, Option<Decided>)> {
+        let cache = self.cache?;
+        let key = match self.key {
+            PlannedKey::Parts(parts) => cache.key_of_parts(parts).map(Decided::Key),
+            PlannedKey::FromValue => Some(Decided::FromValue),
+            PlannedKey::All => Some(Decided::All),
+        };
+        Some((cache, key))
+    }
+}
+
+/// What an attribute is about.
+enum Decided {
+    Key(KeyText),
+    FromValue,
+    All,
 }
 
 /// What the code of a function's options is.
@@ -254,13 +253,13 @@ fn arrive_as(
     shares: Option<TypeId>,
     options: LoadOptions,
 ) -> Soon<Arrived> {
-    let place = match (plan.cache, plan.key, kind) {
-        (Some(cache), PlannedKey::Text(key), Some(kind)) => Some((cache, key, kind)),
-        (Some(cache), _, _) => {
+    let place = match (plan.decide(), kind) {
+        (Some((cache, Some(Decided::Key(key)))), Some(kind)) => Some((cache, key, kind)),
+        (Some((cache, _)), _) => {
             cache.bypass();
             None
         }
-        (None, _, _) => None,
+        (None, _) => None,
     };
     CacheInner::arrive(place, shares, options)
 }
@@ -275,18 +274,18 @@ pub fn attempt_put<R, O: Outcome<Returned = R>>(
 }
 
 fn attempt_put_as(plan: Plan, kind: Option<ValueKind>, options: LoadOptions) -> Soon<Attempt> {
-    let key = match plan.key {
-        PlannedKey::Text(key) => Some(PutKey::Known(key)),
-        PlannedKey::FromValue => Some(PutKey::FromValue),
-        PlannedKey::Unusable | PlannedKey::All => None,
+    let (Some((cache, Some(key))), Some(kind)) = (plan.decide(), kind) else {
+        return Soon::now(Attempt(None));
     };
-    match (plan.cache, key, kind) {
-        // What goes wrong is counted and said; it is not the caller's.
-        (Some(cache), Some(key), Some(kind)) => cache
-            .attempt_put(key, kind, options.ttl)
-            .map(|attempt| Attempt(attempt.ok().flatten())),
-        _ => Soon::now(Attempt(None)),
-    }
+    let key = match key {
+        Decided::Key(key) => PutKey::Known(key),
+        Decided::FromValue => PutKey::FromValue,
+        Decided::All => return Soon::now(Attempt(None)),
+    };
+    // What goes wrong is counted and said; it is not the caller's.
+    cache
+        .attempt_put(key, kind, options.ttl)
+        .map(|attempt| Attempt(attempt.ok().flatten()))
 }
 
 /// A put whose body runs.
@@ -310,7 +309,7 @@ impl Attempt {
         let cache = Arc::clone(&attempt.cache);
         let key = || {
             let key_with = key_with?;
-            cache.key_of_parts(key_parts, &|writer| key_with(value, writer))
+            cache.key_from(key_parts, &|writer| key_with(value, writer))
         };
         attempt
             .finish(value, &key, store, asked, &|stamp| {
@@ -329,33 +328,29 @@ impl Attempt {
 
 /// The whole of an invalidation with `when = "before"`.
 pub fn invalidate_before(plan: Plan) -> Soon<()> {
-    let target = match plan.key {
-        PlannedKey::Text(key) => Target::Key(key),
-        PlannedKey::All | PlannedKey::FromValue => Target::All,
-        PlannedKey::Unusable => return Soon::now(()),
-    };
-    match plan.cache {
-        Some(cache) => end(&cache, target),
-        None => Soon::now(()),
+    match plan.decide() {
+        Some((cache, Some(Decided::Key(key)))) => end(&cache, Target::Key(key)),
+        Some((cache, Some(Decided::FromValue | Decided::All))) => end(&cache, Target::All),
+        // A key that has no text has no entry.
+        Some((_, None)) | None => Soon::now(()),
     }
 }
 
 /// Before a body that changes what the caches hold.
 pub fn begin_change(plan: Plan) -> Change {
-    let known = match plan.key {
-        PlannedKey::Text(key) => Some(Target::Key(key)),
-        PlannedKey::All => Some(Target::All),
-        PlannedKey::FromValue => None,
-        // A key that has no text has no entry.
-        PlannedKey::Unusable => return Change(None),
+    let Some((cache, Some(key))) = plan.decide() else {
+        return Change(None);
     };
-    Change(plan.cache.map(|cache| {
-        Box::new(Invalidation {
-            interrupted: Interrupted::new(&cache, known.clone().unwrap_or(Target::All)),
-            cache,
-            known,
-        })
-    }))
+    let known = match key {
+        Decided::Key(key) => Some(Target::Key(key)),
+        Decided::All => Some(Target::All),
+        Decided::FromValue => None,
+    };
+    Change(Some(Box::new(Invalidation {
+        interrupted: Interrupted::new(&cache, known.clone().unwrap_or(Target::All)),
+        cache,
+        known,
+    })))
 }
 
 /// An invalidation whose body runs.
@@ -387,7 +382,7 @@ impl Change {
         let by_value = || {
             let key_with = key_with?;
             let cache = &change.cache;
-            cache.key_of_parts(key_parts, &|writer| key_with(value, writer))
+            cache.key_from(key_parts, &|writer| key_with(value, writer))
         };
         // A key that is not known may be any.
         let target = change

@@ -44,7 +44,7 @@ use crate::{
     config::{EffectiveConfig, MAX_TTL, Store},
     error::CacheError,
     flight::Flights,
-    key::{KeyError, KeySecret, KeyText, KeyWriter},
+    key::{KeyError, KeyParts, KeySecret, KeyText, KeyWriter},
     memory::{Held, Memory},
     owed::Owed,
     random,
@@ -135,18 +135,30 @@ impl CacheInner {
 
     /// The text of a key given by hand, or why it has none.
     pub(crate) fn key<K: serde::Serialize + ?Sized>(&self, key: &K) -> Result<KeyText, CacheError> {
-        KeyText::of(key, self.secret.as_deref()).map_err(|error| self.key_error(error))
+        KeyText::of(key, self.secret()).map_err(|error| self.key_error(error))
     }
 
     /// The text of a key given in parts. Without one the call goes past the cache.
-    pub(crate) fn key_of_parts(
+    pub(crate) fn key_of_parts(&self, parts: KeyParts) -> Option<KeyText> {
+        parts
+            .finish(self.secret())
+            .map_err(|error| self.key_error(error))
+            .ok()
+    }
+
+    /// The same for a key that `write` gives.
+    pub(crate) fn key_from(
         &self,
         parts: usize,
         write: &dyn Fn(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Option<KeyText> {
-        KeyText::from_parts(parts, self.secret.as_deref(), write)
+        KeyText::from_parts(parts, self.secret(), write)
             .map_err(|error| self.key_error(error))
             .ok()
+    }
+
+    pub(crate) fn secret(&self) -> Option<&KeySecret> {
+        self.secret.as_deref()
     }
 
     fn key_error(&self, error: KeyError) -> CacheError {

@@ -134,25 +134,15 @@ impl KeyText {
         secret: Option<&KeySecret>,
         write: impl FnOnce(&mut KeyWriter<'_>) -> Result<(), KeyError>,
     ) -> Result<Self, KeyError> {
-        let mut text = Buffer::default();
-        if parts == 0 {
-            text.push_str(DEFAULT_KEY);
-            return Ok(Self(text));
+        let mut key = KeyParts::new(parts);
+        if parts > 0 {
+            let mut writer = KeyWriter {
+                key: &mut key,
+                secret,
+            };
+            write(&mut writer)?;
         }
-        let mut writer = KeyWriter {
-            text: &mut text,
-            secret,
-            parts,
-            written: 0,
-        };
-        write(&mut writer)?;
-        if writer.written != parts {
-            return Err(Fault::Parts.into());
-        }
-        if parts > 1 {
-            text.push_str("]");
-        }
-        Ok(Self::finish(text, secret))
+        key.finish(secret)
     }
 
     /// The text.
@@ -214,10 +204,8 @@ fn is_tuple<K: ?Sized>() -> bool {
 /// ```
 #[derive(Debug)]
 pub struct KeyWriter<'a> {
-    text: &'a mut Buffer,
+    key: &'a mut KeyParts,
     secret: Option<&'a KeySecret>,
-    parts: usize,
-    written: usize,
 }
 
 impl KeyWriter<'_> {
@@ -234,13 +222,8 @@ impl KeyWriter<'_> {
     /// # Errors
     /// It has no canonical text.
     pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
-        self.written += 1;
-        if self.parts == 1 {
-            return written(|| part.serialize(Canonical::root(self.text, self.secret)));
-        }
-        self.text
-            .push_str(if self.written == 1 { "[" } else { "," });
-        written(|| part.serialize(Canonical::nested(self.text, self.secret)))
+        self.key.part(self.secret, part);
+        self.key.fault.clone().map_or(Ok(()), Err)
     }
 
     /// Writes the digest of the next part in its place, as [`Hashed`] does.
@@ -257,6 +240,65 @@ impl KeyWriter<'_> {
     /// It has no canonical text.
     pub fn hashed<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
         self.part(&Hashed(part))
+    }
+}
+
+/// A key that is being written, part by part.
+#[derive(Debug)]
+pub(crate) struct KeyParts {
+    text: Buffer,
+    parts: usize,
+    written: usize,
+    /// The first thing that went wrong.
+    fault: Option<KeyError>,
+}
+
+impl KeyParts {
+    pub(crate) fn new(parts: usize) -> Self {
+        Self {
+            text: Buffer::default(),
+            parts,
+            written: 0,
+            fault: None,
+        }
+    }
+
+    pub(crate) fn part<T: Serialize + ?Sized>(&mut self, secret: Option<&KeySecret>, part: &T) {
+        let writer = self.next(secret);
+        let written = written(|| part.serialize(writer));
+        self.note(written);
+    }
+
+    /// Where the next part is to be written.
+    fn next<'a>(&'a mut self, secret: Option<&'a KeySecret>) -> Canonical<'a> {
+        self.written += 1;
+        if self.parts == 1 {
+            return Canonical::root(&mut self.text, secret);
+        }
+        self.text
+            .push_str(if self.written == 1 { "[" } else { "," });
+        Canonical::nested(&mut self.text, secret)
+    }
+
+    fn note(&mut self, written: Result<(), KeyError>) {
+        if let (Err(error), None) = (written, &self.fault) {
+            self.fault = Some(error);
+        }
+    }
+
+    pub(crate) fn finish(mut self, secret: Option<&KeySecret>) -> Result<KeyText, KeyError> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        if self.written != self.parts {
+            return Err(Fault::Parts.into());
+        }
+        match self.parts {
+            0 => self.text.push_str(DEFAULT_KEY),
+            1 => {}
+            _ => self.text.push_str("]"),
+        }
+        Ok(KeyText::finish(self.text, secret))
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a function returns, decided by its type.
 //!
 //! The attributes see tokens; whether `Lookup<User>` is a `Result`, whether its value can be serialised, whether its error
-//! can be cloned, only the compiler knows. [`returns!`](crate::__private::returns) asks it by method resolution: a trait
-//! implemented for `&Probe<specific>` is found before one for `Probe<anything>` when the receiver is `&&Probe`. In a generic
-//! function that sees the bounds in scope, no more.
+//! can be cloned, only the compiler knows. [`returns!`](crate::__private::returns) asks it by method resolution: a method that
+//! only `Probe<specific>` has is found before one that a trait gives to `Probe<anything>`. In a generic function that sees
+//! the bounds in scope, no more.
 
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
@@ -111,8 +111,8 @@ impl<R> Clone for IsPlain<R> {
 
 impl<R> Copy for IsPlain<R> {}
 
-/// A question about a type, to be asked with two borrows: `(&&Probe::<T>::NEW).cache_question()`. The names are ones that no
-/// blanket trait of a user is likely to have.
+/// A question about a type: `Probe::<T>::NEW.cache_question()`. The names are ones that no blanket trait of a user is likely to
+/// have.
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
 impl<T> Probe<T> {
@@ -125,14 +125,8 @@ pub struct ErrorProbe<T, E>(PhantomData<fn() -> (T, E)>);
 /// The same question where there is no error.
 pub struct NoErrorProbe<R>(PhantomData<fn() -> R>);
 
-pub trait OutcomeOfResult {
-    type Outcome;
-    fn cache_outcome(&self) -> Self::Outcome;
-}
-
-impl<T, E> OutcomeOfResult for &Probe<Result<T, E>> {
-    type Outcome = IsResult<T, E>;
-    fn cache_outcome(&self) -> Self::Outcome {
+impl<T, E> Probe<Result<T, E>> {
+    pub fn cache_outcome(&self) -> IsResult<T, E> {
         IsResult::NEW
     }
 }
@@ -147,16 +141,6 @@ impl<R> OutcomeOfPlain for Probe<R> {
     fn cache_outcome(&self) -> Self::Outcome {
         IsPlain::NEW
     }
-}
-
-/// What was found out about how a value of type `V` is kept.
-#[diagnostic::on_unimplemented(
-    message = "there is no value here to keep",
-    label = "return a value, or remove the attribute",
-    note = "`cache_invalidate` and `cache_invalidate_all` go with functions that only do something"
-)]
-pub trait Keepable<V> {
-    fn into_kept(self) -> Kept<V>;
 }
 
 /// How values of type `V` are kept.
@@ -199,40 +183,22 @@ impl<V> Kept<V> {
     }
 }
 
-impl<V> Keepable<V> for Kept<V> {
-    fn into_kept(self) -> Self {
-        self
-    }
-}
-
-/// How `()` is kept, by whatever name: not at all.
-pub struct NothingToKeep;
-
-pub trait KeptUnit {
-    fn cache_kept(&self) -> NothingToKeep;
-}
-
-impl KeptUnit for &&&Probe<()> {
-    fn cache_kept(&self) -> NothingToKeep {
-        NothingToKeep
-    }
-}
-
-pub trait KeptSerde<V> {
-    fn cache_kept(&self) -> Kept<V>;
-}
-
-impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> KeptSerde<V> for &&Probe<V> {
-    fn cache_kept(&self) -> Kept<V> {
+impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Probe<V> {
+    pub fn cache_kept(&self) -> Kept<V> {
         Kept::anywhere()
     }
 }
 
 pub trait KeptOption<V> {
     fn cache_kept(&self) -> Kept<V>;
+
+    /// Without asking for serde's traits.
+    fn cache_kept_here(&self) -> Kept<V> {
+        self.cache_kept()
+    }
 }
 
-impl<T: 'static> KeptOption<Option<T>> for &Probe<Option<T>> {
+impl<T: 'static> KeptOption<Option<T>> for Probe<Option<T>> {
     fn cache_kept(&self) -> Kept<Option<T>> {
         Kept {
             is_none: |value| {
@@ -247,31 +213,71 @@ impl<T: 'static> KeptOption<Option<T>> for &Probe<Option<T>> {
 
 pub trait KeptAny<V> {
     fn cache_kept(&self) -> Kept<V>;
+
+    /// Without asking for serde's traits.
+    fn cache_kept_here(&self) -> Kept<V> {
+        self.cache_kept()
+    }
 }
 
-impl<V> KeptAny<V> for Probe<V> {
+impl<V> KeptAny<V> for &Probe<V> {
     fn cache_kept(&self) -> Kept<V> {
         Kept::in_memory()
     }
 }
 
-pub trait ShareClone<R> {
-    fn cache_share(&self) -> Option<ShareError<R>>;
+/// There is something to keep.
+pub struct Something;
+
+/// There is `()` to keep, by whatever name.
+pub struct Nothing;
+
+impl Probe<()> {
+    pub fn cache_content(&self) -> Nothing {
+        Nothing
+    }
 }
 
-impl<T, E: Clone + Send + Sync + 'static> ShareClone<Result<T, E>> for &ErrorProbe<T, E> {
-    fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
+pub trait ContentOfAny {
+    fn cache_content(&self) -> Something {
+        Something
+    }
+}
+
+impl<V> ContentOfAny for Probe<V> {}
+
+/// What a cache can hold.
+#[diagnostic::on_unimplemented(
+    message = "there is no value here to keep",
+    label = "return a value, or remove the attribute",
+    note = "`cache_invalidate` and `cache_invalidate_all` go with functions that only do something"
+)]
+pub trait Keepable {}
+
+impl Keepable for Something {}
+
+impl<T, E: Clone + Send + Sync + 'static> ErrorProbe<T, E> {
+    pub fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         Some(ShareError {
             error: TypeId::of::<E>(),
-            take: |returned| {
-                returned
-                    .as_ref()
-                    .err()
-                    .map(|error| Arc::new(error.clone()) as Arc<dyn Any + Send + Sync>)
+            take: |returned| match returned {
+                Ok(_) => None,
+                Err(error) => Some(shared(error)),
             },
-            give: |shared| shared.downcast_ref::<E>().map(|error| Err(error.clone())),
+            give: |shared| match taken(&**shared) {
+                Some(error) => Some(Err(error)),
+                None => None,
+            },
         })
     }
+}
+
+fn shared<E: Clone + Send + Sync + 'static>(error: &E) -> SharedError {
+    Arc::new(error.clone())
+}
+
+fn taken<E: Clone + 'static>(shared: &dyn Any) -> Option<E> {
+    shared.downcast_ref().cloned()
 }
 
 pub trait ShareAny<R> {
@@ -296,8 +302,8 @@ impl<R> ShareAny<R> for NoErrorProbe<R> {
 }
 
 /// The type behind a probe, unless part of it could not be named where this was called.
-pub fn value_type<V: 'static>(kept: impl Keepable<V>) -> Option<ValueType> {
-    Some(kept.into_kept().kind().ty).filter(ValueType::is_named)
+pub fn value_type<V: 'static>(_content: impl Keepable, kept: Kept<V>) -> Option<ValueType> {
+    Some(kept.kind().ty).filter(ValueType::is_named)
 }
 
 /// How an error gets from the function that failed to those who waited for it.
@@ -344,11 +350,11 @@ pub struct Returns<R, O: Outcome<Returned = R>> {
 }
 
 impl<R, O: Outcome<Returned = R>> Returns<R, O> {
-    pub fn new(_outcome: O, kept: impl Keepable<O::Value>, share: Option<ShareError<R>>) -> Self
+    pub fn new(_outcome: O, kept: Kept<O::Value>, share: Option<ShareError<R>>) -> Self
     where
         O::Value: 'static,
     {
-        Self::with(kept.into_kept().kind(), share)
+        Self::with(kept.kind(), share)
     }
 
     /// For values that are only looked at.

@@ -191,14 +191,29 @@ impl Arrived {
     where
         O: Outcome<Returned = R, Value: Clone + 'static>,
     {
-        let returned = match self.0 {
-            End::Held(held) => held.value::<O::Value>().cloned().map(O::success),
-            End::Read(value) => value.downcast().ok().map(|value| O::success(*value)),
-            End::Failed(error) => returns.share.and_then(|share| (share.give)(&error)),
+        // Plain matches: each closure would be a function more to compile for every type.
+        match self.0 {
+            End::Held(held) => {
+                if let Some(value) = held.value::<O::Value>() {
+                    return Ok(O::success(value.clone()));
+                }
+            }
+            End::Read(value) => {
+                if let Ok(value) = value.downcast() {
+                    return Ok(O::success(*value));
+                }
+            }
+            End::Failed(error) => {
+                if let Some(share) = returns.share
+                    && let Some(returned) = (share.give)(&error)
+                {
+                    return Ok(returned);
+                }
+            }
             End::Lead(leader) => return Err(leader),
-        };
-        // All callers are held to one type, so there is something; if not, the body would be right.
-        returned.ok_or(Leader::PAST)
+        }
+        // All callers are held to one type, so this does not happen; if it did, the body would be right.
+        Err(Leader::PAST)
     }
 }
 
@@ -223,12 +238,21 @@ impl Leader {
         let value = match O::split(returned) {
             Ok(value) => value,
             Err(returned) => {
-                leading.fail(returns.share.and_then(|share| (share.take)(&returned)));
+                leading.fail(match returns.share {
+                    Some(share) => (share.take)(&returned),
+                    None => None,
+                });
                 return returned;
             }
         };
-        let store = store_if.is_none_or(|store_if| store_if(&value));
-        let asked = ttl_with.filter(|_| store).map(|ttl_with| ttl_with(&value));
+        let store = match store_if {
+            Some(store_if) => store_if(&value),
+            None => true,
+        };
+        let asked = match ttl_with {
+            Some(ttl_with) if store => Some(ttl_with(&value)),
+            _ => None,
+        };
         let lifetime = leading.lifetime(&value, store, asked);
         let held = Held::new(value.clone(), leading.stamp(lifetime));
         leading.land(&held, lifetime);

@@ -44,7 +44,11 @@ fn carries<V: Serialize + DeserializeOwned + PartialEq + fmt::Debug + Send + Syn
 ) {
     let bytes = encode(codec.clone(), value)
         .unwrap_or_else(|error| panic!("{codec:?}: {error} ({value:?})"));
-    assert_eq!(decode(codec.clone(), &bytes).as_ref(), Ok(value), "{codec:?}");
+    assert_eq!(
+        decode(codec.clone(), &bytes).as_ref(),
+        Ok(value),
+        "{codec:?}"
+    );
     let longer = [&bytes[..], &[1]].concat();
     assert!(
         decode::<V>(codec.clone(), &longer).is_err(),

@@ -314,13 +314,21 @@ fn types_that_cannot_be_read_by_place_are_known() {
     assert!(!Subject::of::<Vec<Option<Untagged>>>().find_out().positional);
     assert!(!Subject::of::<Flat>().find_out().positional);
     assert!(!Subject::of::<Secretive>().find_out().positional);
-    assert!(!Subject::of::<Option<Vec<Secretive>>>().find_out().positional);
+    assert!(
+        !Subject::of::<Option<Vec<Secretive>>>()
+            .find_out()
+            .positional
+    );
     assert!(!Subject::of::<serde_json::Value>().find_out().positional);
     // Its values are refused one by one.
     assert!(Subject::of::<Sparse>().find_out().positional);
     assert!(Subject::of::<product::T>().find_out().positional);
     assert!(Subject::of::<recursive::T>().find_out().positional);
-    assert!(Subject::of::<(IpAddr, SystemTime, Arc<str>, PathBuf)>().find_out().positional);
+    assert!(
+        Subject::of::<(IpAddr, SystemTime, Arc<str>, PathBuf)>()
+            .find_out()
+            .positional
+    );
 }
 
 #[test]

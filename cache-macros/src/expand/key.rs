@@ -11,6 +11,14 @@ use crate::{
     spelling::is_array,
 };
 
+/// Where the parts of a key go.
+pub(super) enum Into<'a> {
+    /// What is known before the body.
+    Plan(&'a Ident),
+    /// The writer of a closure of ours.
+    Writer,
+}
+
 impl Expansion<'_> {
     /// `let plan_0 = …;`: which entry, of which manager, and whether at all.
     pub(super) fn plan(&self, i: usize, layer: &Args) -> TokenStream {
@@ -31,70 +39,72 @@ impl Expansion<'_> {
             Some(expr) => expr.to_token_stream(),
             None => quote_spanned!(*span=> true),
         };
+        let made = |made: &str, parts: &TokenStream| {
+            let made = Ident::new(made, *span);
+            quote_spanned!(*span=> #private::Plan::#made(#site, #manager, #enabled #parts))
+        };
+        let none = TokenStream::new();
         if layer.kind == Kind::InvalidateAll {
-            return quote_spanned!(*span=> let #plan = #private::Plan::all(#site, #manager, #enabled););
+            let made = made("all", &none);
+            return quote_spanned!(*span=> let #plan = #made;);
         }
         if layer.key_with.is_some() {
-            return quote_spanned!(*span=> let #plan = #private::Plan::from_value(#site, #manager, #enabled););
+            let made = made("from_value", &none);
+            return quote_spanned!(*span=> let #plan = #made;);
         }
-        let parts: Vec<_> = match &layer.key {
-            Some(expr) => self.parts(expr),
-            None => key_params(self.params)
-                .map(|param| self.param_part(param))
-                .collect(),
+        let into = Into::Plan(&plan);
+        let (parts, given): (Vec<_>, bool) = match &layer.key {
+            Some(expr) => (self.parts(expr, &into), true),
+            None => (
+                key_params(self.params)
+                    .map(|param| self.param_part(param, &into))
+                    .collect(),
+                false,
+            ),
         };
         let count = parts.len();
-        let writer = if count == 0 {
-            format_ident!("_writer", span = *span)
+        let made = made("keyed", &quote_spanned!(*span=> , #count));
+        let parts = quote_spanned!(*span=> #(#parts)*);
+        let parts = if given {
+            // An expression is evaluated for a call that uses the cache, and for no other.
+            quote_spanned!(*span=> if #private::Plan::wants_key(&#plan) { #parts })
         } else {
-            self.writer()
+            parts
         };
-        let plain = layer.manager.is_none() && layer.condition.is_none();
-        let (made, given) = if plain {
-            ("usual", TokenStream::new())
+        if count == 0 {
+            quote_spanned!(*span=> let #plan = #made;)
         } else {
-            ("keyed", quote_spanned!(*span=> #manager, #enabled,))
-        };
-        let made = Ident::new(made, *span);
-        quote_spanned! {*span=>
-            let #plan = #private::Plan::#made(
-                #site,
-                #given
-                #count,
-                &|#writer: &mut #private::KeyWriter<'_>| {
-                    #(#parts)*
-                    ::core::result::Result::Ok(())
-                },
-            );
+            quote_spanned!(*span=> let mut #plan = #made; #parts)
         }
     }
 
     /// What an expression adds to the key: a tuple is several parts.
-    pub(super) fn parts(&self, expr: &Expr) -> Vec<TokenStream> {
+    pub(super) fn parts(&self, expr: &Expr, into: &Into<'_>) -> Vec<TokenStream> {
         match expr {
-            Expr::Tuple(tuple) => tuple.elems.iter().map(|elem| self.part(elem)).collect(),
-            other => vec![self.part(other)],
+            Expr::Tuple(tuple) => tuple
+                .elems
+                .iter()
+                .map(|elem| self.part(elem, into))
+                .collect(),
+            other => vec![self.part(other, into)],
         }
     }
 
-    fn part(&self, expr: &Expr) -> TokenStream {
+    fn part(&self, expr: &Expr, into: &Into<'_>) -> TokenStream {
         // The expression is to blame if it is no key.
-        let (span, private, writer) = self.at(expr.span());
-        quote_spanned!(span=> match &(#expr) { part => #private::KeyWriter::part(#writer, part)?, })
+        let span = hygienic(expr.span());
+        let add = self.add(span, into, "part", &quote_spanned!(span=> part));
+        quote_spanned!(span=> match &(#expr) { part => #add })
     }
 
-    fn param_part(&self, param: &Param) -> TokenStream {
+    fn param_part(&self, param: &Param, into: &Into<'_>) -> TokenStream {
         // The name alone, where `mut` comes before it.
-        let place = param.name().map_or(param.pat.span(), Ident::span);
-        let (span, private, writer) = self.at(place);
-        let method = Ident::new(
-            if param.mark == Some(Mark::Hash) {
-                "hashed"
-            } else {
-                "part"
-            },
-            span,
-        );
+        let span = hygienic(param.name().map_or(param.pat.span(), Ident::span));
+        let method = if param.mark == Some(Mark::Hash) {
+            "hashed"
+        } else {
+            "part"
+        };
         let name = match param.name() {
             Some(name) => name.clone(),
             None => format_ident!("arg_{}", param.index, span = span),
@@ -105,7 +115,27 @@ impl Expansion<'_> {
         } else {
             TokenStream::new()
         };
-        quote_spanned!(span=> #private::KeyWriter::#method(#writer, &#name #place)?;)
+        let add = self.add(span, into, method, &quote_spanned!(span=> &#name #place));
+        quote_spanned!(span=> #add;)
+    }
+
+    /// Adds a part to the key, with a call that is shown as a whole at `span`.
+    pub(super) fn add(
+        &self,
+        span: Span,
+        into: &Into<'_>,
+        method: &str,
+        part: &TokenStream,
+    ) -> TokenStream {
+        let (span, private, writer) = self.at(span);
+        let method = Ident::new(method, span);
+        match into {
+            Into::Plan(plan) => {
+                let plan = Ident::new(&plan.to_string(), span);
+                quote_spanned!(span=> #private::Plan::#method(&mut #plan, #part))
+            }
+            Into::Writer => quote_spanned!(span=> #private::KeyWriter::#method(#writer, #part)?),
+        }
     }
 
     /// For a call that is to be shown as a whole at `place`: the span, the path of `__private`, the writer of the key.

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprClosure, Pat, spanned::Spanned};
 
-use super::{Expansion, hygienic, respan};
+use super::{Expansion, hygienic, key::Into, respan};
 use crate::args::{Args, ungrouped};
 
 impl Expansion<'_> {
@@ -45,12 +45,17 @@ impl Expansion<'_> {
             None => return (0, quote_spanned!(*span=> ::core::option::Option::None)),
             Some(Expr::Closure(closure)) => {
                 let (param, bind) = self.param_of(closure);
-                (self.parts(&closure.body), param, bind, closure.capture)
+                (
+                    self.parts(&closure.body, &Into::Writer),
+                    param,
+                    bind,
+                    closure.capture,
+                )
             }
             Some(path) => {
-                let (place, private, writer) = self.at(path.span());
-                let part =
-                    quote_spanned!(place=> #private::KeyWriter::part(#writer, &(#path)(value))?;);
+                let place = hygienic(path.span());
+                let value = quote_spanned!(place=> &(#path)(value));
+                let part = self.add(place, &Into::Writer, "part", &value);
                 let param = self.value().into_token_stream();
                 (vec![part], param, TokenStream::new(), None)
             }
@@ -58,7 +63,7 @@ impl Expansion<'_> {
         let closure = quote_spanned! {*span=>
             ::core::option::Option::Some(&#capture |#param: &_, #writer: &mut #private::KeyWriter<'_>| {
                 #bind
-                #(#parts)*
+                #(#parts;)*
                 ::core::result::Result::Ok(())
             })
         };
