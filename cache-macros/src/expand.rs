@@ -189,7 +189,7 @@ impl Expansion<'_> {
         let plans = quote_spanned! {*span=>
             #used
             #(#sites)*
-            let returns = #returns;
+            #returns
             #(#from_params)*
             #unpack
             #(#from_names)*
@@ -222,9 +222,9 @@ impl Expansion<'_> {
         changed.then(|| quote_spanned!(self.span=> let _ = &#this;))
     }
 
-    /// How the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
+    /// `let returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
     /// for everything.
-    fn returns(&self) -> TokenStream {
+    fn returns(&self) -> Option<TokenStream> {
         let Self { private, span, .. } = self;
         let question = Ident::new(
             if store(self.layers).is_some() {
@@ -234,16 +234,18 @@ impl Expansion<'_> {
             },
             *span,
         );
-        match self.function.output() {
+        let returns = match self.function.output() {
             None => quote_spanned!(*span=> #private::#question!(())),
-            Some(ty) if opaque(ty).is_none() && !matches!(ty, Type::Never(_)) => {
+            Some(Type::Never(_)) => return None,
+            Some(ty) if opaque(ty).is_none() => {
                 let questions = store(self.layers).map(|_| self.questions(ty));
                 let ty = located(ty.to_token_stream());
                 quote_spanned!(*span=> #private::#question!(#ty #questions))
             }
             Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
             Some(_) => quote_spanned!(*span=> #private::plain()),
-        }
+        };
+        Some(quote_spanned!(*span=> let returns = #returns;))
     }
 
     /// What may be asked of a return type: not what would hold for one lifetime only, since the compiler, which looks for the

@@ -1,8 +1,8 @@
 //! The steps around a body that an attribute becomes, and its options that do not look at keys.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote_spanned};
-use syn::{Expr, Lifetime, spanned::Spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::{Expr, Lifetime, Type, spanned::Spanned};
 
 use super::{Expansion, located};
 use crate::{
@@ -103,6 +103,11 @@ impl Expansion<'_> {
                 )
             }
         };
+        if matches!(self.function.output(), Some(Type::Never(_))) {
+            // There is nothing after it but an interruption, which the step sees when it is dropped.
+            let step = format_ident!("_step_{i}", span = *span);
+            return quote_spanned!(*span=> { let #step = #before; #within });
+        }
         quote_spanned! {*span=>
             #label: {
                 let #step = #before;
