@@ -6,8 +6,8 @@
 //! | attribute | before | after |
 //! |---|---|---|
 //! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
-//! | `cache_put` | [`attempt_put`] | [`Attempt::finish`], [`Attempt::fail`] |
-//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`Change::finish`], [`Change::fail`], [`Change::finish_failed`] |
+//! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
+//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
 //!
 //! A step that may have to wait gives a [`Soon`], whatever the function. What is generic over its types never waits. So all
 //! that is compiled for a function are its body and a few calls.
@@ -22,7 +22,7 @@ use serde::Serialize;
 pub use inventory;
 
 pub use crate::{
-    cache::{Arrived, Leader, LoadOptions, Soon},
+    cache::{Arrived, Leader, Soon},
     key::{KeyError, KeyWriter},
     name::CacheName,
     registry::{KeyPart, Registration, Types},
@@ -30,7 +30,7 @@ pub use crate::{
     value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
-    cache::{CacheInner, Interrupted, PutAttempt, PutKey, Target},
+    cache::{CacheInner, Interrupted, LoadOptions, PutAttempt, PutKey, Target},
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
@@ -101,38 +101,30 @@ macro_rules! __value_type {
     }};
 }
 
-/// What stands for an attribute.
+/// What stands for an attribute, and makes it known before the program calls its function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
-    ($attribute:ident, $cache:expr, $function:literal $(,)?) => {
-        $crate::__private::Site::new(
+    ($attribute:ident, $cache:expr, $function:literal, $managed:literal, $types:path $(,)?) => {{
+        static __CACHE_SITE: $crate::__private::Site = $crate::__private::Site::new(
             $crate::__private::Attribute::$attribute,
             $cache,
             ::core::concat!(::core::module_path!(), "::", $function),
-        )
-    };
-}
-
-/// Makes an attribute known before the program calls its function.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __register {
-    ($site:ident, $types:path, $managed:literal $(,)?) => {
+        );
         $crate::__private::inventory::submit! {
             $crate::__private::Registration {
-                site: &$site,
+                site: &__CACHE_SITE,
                 managed: $managed,
                 line: ::core::line!(),
                 types: $types,
             }
         }
-    };
+        &__CACHE_SITE
+    }};
 }
 
 pub use crate::{
-    __outcome as outcome, __register as register, __returns as returns, __site as site,
-    __value_type as value_type,
+    __outcome as outcome, __returns as returns, __site as site, __value_type as value_type,
 };
 
 /// One attribute's part in one call, as far as it is known before the body runs.
@@ -140,6 +132,7 @@ pub struct Plan {
     /// `None`: the attribute does nothing for this call.
     cache: Option<Arc<CacheInner>>,
     key: PlannedKey,
+    options: LoadOptions,
 }
 
 enum PlannedKey {
@@ -151,11 +144,16 @@ enum PlannedKey {
 
 impl Plan {
     /// For the entry whose key the arguments give, in so many parts. They are to be added next.
-    pub fn keyed(
+    pub fn keyed(site: &'static Site, parts: usize) -> Self {
+        Self::keyed_where(site, parts, None, true)
+    }
+
+    /// The same where the function says which manager, or when.
+    pub fn keyed_where(
         site: &'static Site,
+        parts: usize,
         manager: Option<&CacheManager>,
         enabled: bool,
-        parts: usize,
     ) -> Self {
         Self::new(
             site,
@@ -166,12 +164,26 @@ impl Plan {
     }
 
     /// For the entry whose key the value will give.
-    pub fn from_value(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
+    pub fn from_value(site: &'static Site) -> Self {
+        Self::from_value_where(site, None, true)
+    }
+
+    /// The same where the function says which manager, or when.
+    pub fn from_value_where(
+        site: &'static Site,
+        manager: Option<&CacheManager>,
+        enabled: bool,
+    ) -> Self {
         Self::new(site, manager, enabled, PlannedKey::FromValue)
     }
 
     /// For all entries.
-    pub fn all(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
+    pub fn all(site: &'static Site) -> Self {
+        Self::all_where(site, None, true)
+    }
+
+    /// The same where the function says which manager, or when.
+    pub fn all_where(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
         Self::new(site, manager, enabled, PlannedKey::All)
     }
 
@@ -191,7 +203,18 @@ impl Plan {
         Self {
             cache: cache.filter(|_| enabled),
             key,
+            options: LoadOptions::default(),
         }
+    }
+
+    /// `ttl = …`
+    pub fn ttl(&mut self, ttl: Duration) {
+        self.options.ttl = Some(ttl);
+    }
+
+    /// `lock_timeout = …`
+    pub fn lock_timeout(&mut self, timeout: Duration) {
+        self.options.lock_timeout = Some(timeout);
     }
 
     /// Whether the parts of the key are needed.
@@ -234,25 +257,16 @@ type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
-pub fn arrive<R, O: Outcome<Returned = R>>(
-    plan: Plan,
-    returns: Returns<R, O>,
-    options: LoadOptions,
-) -> Soon<Arrived> {
-    arrive_as(
-        plan,
-        returns.kind,
-        returns.share.map(|share| share.error),
-        options,
-    )
+pub fn arrive<R, O: Outcome<Returned = R>>(plan: Plan, returns: Returns<R, O>) -> Soon<Arrived> {
+    let shares = match returns.share {
+        Some(share) => Some(share.error),
+        None => None,
+    };
+    arrive_as(plan, returns.kind, shares)
 }
 
-fn arrive_as(
-    plan: Plan,
-    kind: Option<ValueKind>,
-    shares: Option<TypeId>,
-    options: LoadOptions,
-) -> Soon<Arrived> {
+fn arrive_as(plan: Plan, kind: Option<ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
+    let options = plan.options;
     let place = match (plan.decide(), kind) {
         (Some((cache, Some(Decided::Key(key)))), Some(kind)) => Some((cache, key, kind)),
         (Some((cache, _)), _) => {
@@ -268,12 +282,12 @@ fn arrive_as(
 pub fn attempt_put<R, O: Outcome<Returned = R>>(
     plan: Plan,
     returns: Returns<R, O>,
-    options: LoadOptions,
 ) -> Soon<Attempt> {
-    attempt_put_as(plan, returns.kind, options)
+    attempt_put_as(plan, returns.kind)
 }
 
-fn attempt_put_as(plan: Plan, kind: Option<ValueKind>, options: LoadOptions) -> Soon<Attempt> {
+fn attempt_put_as(plan: Plan, kind: Option<ValueKind>) -> Soon<Attempt> {
+    let options = plan.options;
     let (Some((cache, Some(key))), Some(kind)) = (plan.decide(), kind) else {
         return Soon::now(Attempt(None));
     };
@@ -292,8 +306,13 @@ fn attempt_put_as(plan: Plan, kind: Option<ValueKind>, options: LoadOptions) -> 
 pub struct Attempt(Option<Box<PutAttempt>>);
 
 impl Attempt {
-    /// After a body that succeeded.
-    pub fn finish<V: Clone + Send + Sync + 'static>(
+    /// If it succeeded.
+    pub fn finish<V: Clone + Send + Sync + 'static>(self, value: &V) -> Soon<()> {
+        self.finish_with(value, None, None, 0, None)
+    }
+
+    /// The same where the options look at the value.
+    pub fn finish_with<V: Clone + Send + Sync + 'static>(
         self,
         value: &V,
         store_if: StoreIf<'_, V>,
@@ -316,13 +335,6 @@ impl Attempt {
                 Held::new(value.clone(), stamp)
             })
             .map(drop)
-    }
-
-    /// After one that failed.
-    pub fn fail(self) {
-        if let Some(attempt) = self.0 {
-            attempt.fail();
-        }
     }
 }
 
@@ -364,8 +376,13 @@ struct Invalidation {
 }
 
 impl Change {
-    /// After a body that succeeded.
-    pub fn finish<V>(
+    /// If it succeeded.
+    pub fn finish(self) -> Soon<()> {
+        self.finish_with(&(), None, 0, None)
+    }
+
+    /// The same where the options look at the value.
+    pub fn finish_with<V>(
         self,
         value: &V,
         invalidate_if: StoreIf<'_, V>,
@@ -392,14 +409,7 @@ impl Change {
         change.end(target)
     }
 
-    /// After one that failed.
-    pub fn fail(self) {
-        if let Some(change) = self.0 {
-            change.interrupted.disarm();
-        }
-    }
-
-    /// After one that failed, with `when = "always"`.
+    /// If it failed, with `when = "always"`.
     ///
     /// Who waits for this has to keep the error meanwhile: it has to be `Send` if the future is to be.
     pub fn finish_failed(self) -> Soon<()> {
@@ -424,6 +434,58 @@ impl Invalidation {
 /// A failure is counted and said. The function has succeeded, whatever becomes of the cache.
 fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
     cache.invalidate(target).map(drop)
+}
+
+/// A step whose body runs.
+pub trait Step {
+    /// The body failed.
+    fn fail(self);
+}
+
+impl Step for Attempt {
+    fn fail(self) {
+        if let Some(attempt) = self.0 {
+            attempt.fail();
+        }
+    }
+}
+
+impl Step for Change {
+    fn fail(self) {
+        if let Some(change) = self.0 {
+            change.interrupted.disarm();
+        }
+    }
+}
+
+/// After the body: the step with the value, or what a body returned that failed.
+///
+/// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
+pub fn after<S: Step, R, O: Outcome<Returned = R>>(
+    step: S,
+    returns: Returns<R, O>,
+    returned: R,
+) -> Result<(S, O::Value), R> {
+    match split(returns, returned) {
+        Ok(value) => Ok((step, value)),
+        Err(returned) => {
+            step.fail();
+            Err(returned)
+        }
+    }
+}
+
+/// The value, if the function succeeded; else what it returned.
+pub fn split<R, O: Outcome<Returned = R>>(
+    _returns: Returns<R, O>,
+    returned: R,
+) -> Result<O::Value, R> {
+    O::split(returned)
+}
+
+/// The function's result that holds this value.
+pub fn success<R, O: Outcome<Returned = R>>(_returns: Returns<R, O>, value: O::Value) -> R {
+    O::success(value)
 }
 
 /// `outcome!` for a return type without a name.

@@ -81,10 +81,9 @@ pub(crate) struct Shared {
 
 /// What an attribute says about the entries it makes.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs)] // for generated code
-pub struct LoadOptions {
-    pub ttl: Option<Duration>,
-    pub lock_timeout: Option<Duration>,
+pub(crate) struct LoadOptions {
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) lock_timeout: Option<Duration>,
 }
 
 impl CacheInner {

@@ -407,7 +407,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
             Ok(returned) => return returned,
             Err(leader) => leader,
         };
-        leader.finish(returns, load.await, None, None)
+        leader.finish(returns, load.await)
     }
 
     async fn insert_as<K: Serialize + ?Sized>(

@@ -40,6 +40,31 @@ pub struct Types {
     pub key: Option<Vec<KeyPart>>,
 }
 
+impl Types {
+    /// Of an attribute that names none.
+    pub fn none() -> Self {
+        Self {
+            value: None,
+            key: None,
+        }
+    }
+
+    pub fn of_key(key: &[KeyPart]) -> Self {
+        Self::of_entry(None, key)
+    }
+
+    pub fn of_value(value: Option<ValueType>) -> Self {
+        Self { value, key: None }
+    }
+
+    pub fn of_entry(value: Option<ValueType>, key: &[KeyPart]) -> Self {
+        Self {
+            value,
+            key: Some(key.to_vec()),
+        }
+    }
+}
+
 /// Something about the caches of a program that is likely a mistake. `Display` is the sentence.
 ///
 /// ```standalone_crate

@@ -379,18 +379,6 @@ impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     pub fn names(self, _name: &crate::CacheName<O::Value>) -> Self {
         self
     }
-
-    /// The value, if the function succeeded; else what it returned.
-    ///
-    /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
-    pub fn split(self, returned: R) -> Result<O::Value, R> {
-        O::split(returned)
-    }
-
-    /// The function's result that holds this value.
-    pub fn success(self, value: O::Value) -> R {
-        O::success(value)
-    }
 }
 
 impl<R, O: Outcome<Returned = R>> Clone for Returns<R, O> {

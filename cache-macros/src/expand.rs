@@ -41,12 +41,14 @@ struct Expansion<'a> {
 //
 // Output:
 //     async fn product(&self, id: u64, trace: &Trace) -> Ret {
-//         let site_0 = { static __CACHE_SITE: Site = …; …; &__CACHE_SITE };
+//         let site_0 = { mod __cache_hidden { … } site!(Result, "product", "product", false, __cache_hidden::types) };
 //         let returns = returns!(Ret, serde, share);
-//         let plan_0 = Plan::usual(site_0, 1, &|writer: &mut KeyWriter<'_>| { … id … });
-//         let options_0 = LoadOptions { ttl: Some(…), lock_timeout: None };
+//         let mut plan_0 = Plan::keyed(site_0, None, true, 1);
+//         Plan::part(&mut plan_0, &id);
+//         Plan::ttl(&mut plan_0, Duration::new(30, 0));
 //         'layer_0: {
-//             let step_0 = match Arrived::conclude(arrive(plan_0, returns, options_0).await, returns) {
+//             let arrived = arrive(plan_0, returns).await;
+//             let step = match Arrived::conclude(arrived, returns) {
 //                 Ok(returned) => break 'layer_0 returned,
 //                 Err(step) => step,
 //             };
@@ -54,7 +56,7 @@ struct Expansion<'a> {
 //                 if let Some(returned) = None::<Ret> { return returned; }
 //                 { body }
 //             }.await;
-//             Leader::finish(step_0, returns, returned, None, None)
+//             Leader::finish(step, returns, returned)
 //         }
 //     }
 pub(crate) fn expand(
@@ -179,11 +181,6 @@ impl Expansion<'_> {
             plans.partition(|(implicit, _)| *implicit);
         let from_params = from_params.into_iter().map(|(_, plan)| plan);
         let from_names = from_names.into_iter().map(|(_, plan)| plan);
-        let options = self
-            .layers
-            .iter()
-            .enumerate()
-            .filter_map(|(i, layer)| self.options(i, layer));
         let output = self.output_or_infer();
         let whole = self.whole(block);
         let plans = quote_spanned! {*span=>
@@ -193,7 +190,6 @@ impl Expansion<'_> {
             #(#from_params)*
             #unpack
             #(#from_names)*
-            #(#options)*
         };
         let body = quote_spanned! {*span=>
             async move {

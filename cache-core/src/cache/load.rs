@@ -220,9 +220,16 @@ impl Arrived {
 impl Leader {
     const PAST: Self = Self(None);
 
-    /// Ends the load with what the body returned, and gives it back. `store_if` and `ttl_with` are what the function's options
-    /// say of its value.
-    pub fn finish<R, O>(
+    /// Ends the load with what the body returned, and gives it back.
+    pub fn finish<R, O>(self, returns: Returns<R, O>, returned: R) -> R
+    where
+        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+    {
+        self.finish_with(returns, returned, None, None)
+    }
+
+    /// The same where the function's options look at the value.
+    pub fn finish_with<R, O>(
         self,
         returns: Returns<R, O>,
         returned: R,

@@ -1,7 +1,7 @@
 //! The steps around a body that an attribute becomes, and its options that do not look at keys.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::{Expr, Lifetime, Type, spanned::Spanned};
 
 use super::{Expansion, located};
@@ -11,118 +11,169 @@ use crate::{
 };
 
 impl Expansion<'_> {
-    /// `let options_0 = …;`
-    pub(super) fn options(&self, i: usize, layer: &Args) -> Option<TokenStream> {
-        let Self { private, span, .. } = self;
-        let options = self.local("options", i);
-        let (ttl, lock_timeout) = (
-            self.time(layer.ttl.as_ref()),
-            self.time(layer.lock_timeout.as_ref()),
-        );
-        layer.kind.stores().then(|| {
-            quote_spanned! {*span=>
-                let #options = #private::LoadOptions { ttl: #ttl, lock_timeout: #lock_timeout };
-            }
-        })
-    }
-
-    fn time(&self, time: Option<&Time>) -> TokenStream {
-        let span = self.span;
-        match time {
-            None => quote_spanned!(span=> ::core::option::Option::None),
-            Some(Time::Literal(duration)) => {
-                let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-                quote_spanned! {span=>
-                    ::core::option::Option::Some(::core::time::Duration::new(#seconds, #nanoseconds))
+    /// Tells a plan for how long to keep a value, and for how long to wait for somebody else's.
+    pub(super) fn times(&self, plan: &Ident, layer: &Args) -> TokenStream {
+        let mut told = TokenStream::new();
+        for (method, time) in [("ttl", &layer.ttl), ("lock_timeout", &layer.lock_timeout)] {
+            let (span, private) = (self.span, &self.private);
+            let method = Ident::new(method, span);
+            let time = match time {
+                None => continue,
+                Some(Time::Expr(expr)) => expr.to_token_stream(),
+                Some(Time::Literal(duration)) => {
+                    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
+                    quote_spanned!(span=> ::core::time::Duration::new(#seconds, #nanoseconds))
                 }
-            }
-            Some(Time::Expr(expr)) => quote_spanned!(span=> ::core::option::Option::Some(#expr)),
+            };
+            told.extend(quote_spanned!(span=> #private::Plan::#method(&mut #plan, #time);));
         }
+        told
     }
 
     /// A layer around what is `within` it.
-    // The value alone is kept while something is waited for: an error need not be `Send`.
     pub(super) fn around(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
+        match layer.kind {
+            Kind::Result => self.around_load(i, layer, within),
+            Kind::Put => self.around_put(i, layer, within),
+            Kind::Invalidate | Kind::InvalidateAll => self.around_change(i, layer, within),
+        }
+    }
+
+    fn around_load(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
-        let (plan, step) = (self.local("plan", i), self.local("step", i));
-        let label = Lifetime::new(&format!("'layer_{i}"), *span);
-        let decision = quote_spanned!(*span=> ::core::primitive::bool);
-        let duration = quote_spanned!(*span=> ::core::time::Duration);
-        let over_value = |expr: &Option<Expr>, ty: &TokenStream| match expr {
-            Some(expr) => {
-                let over = self.over_the_value(expr, ty);
-                quote_spanned!(*span=> ::core::option::Option::Some(&#over))
+        let (plan, step, label) = self.locals(i);
+        let returns = self.named_returns(layer);
+        let finish = if looks_at_value(layer) {
+            let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
+            quote_spanned! {*span=>
+                #private::Leader::finish_with(#step, returns, returned, #store_if, #ttl_with)
             }
-            None => quote_spanned!(*span=> ::core::option::Option::None),
+        } else {
+            quote_spanned!(*span=> #private::Leader::finish(#step, returns, returned))
         };
-        let (key_parts, key_with) = self.key_with(layer);
-        let (store_if, ttl_with) = (
-            over_value(&layer.store_if, &decision),
-            over_value(&layer.ttl_with, &duration),
-        );
-        let invalidate_if = over_value(&layer.invalidate_if, &decision);
-        let (before, finish, fail) = match layer.kind {
-            Kind::Result => {
-                let (options, returns) = (self.local("options", i), self.named_returns(layer));
-                return quote_spanned! {*span=>
-                    #label: {
-                        let #step = match #private::Arrived::conclude(#private::arrive(#plan, #returns, #options).await, returns) {
-                            ::core::result::Result::Ok(returned) => break #label returned,
-                            ::core::result::Result::Err(leader) => leader,
-                        };
-                        let returned = #within;
-                        #private::Leader::finish(#step, returns, returned, #store_if, #ttl_with)
-                    }
+        quote_spanned! {*span=>
+            #label: {
+                let arrived = #private::arrive(#plan, #returns).await;
+                let #step = match #private::Arrived::conclude(arrived, returns) {
+                    ::core::result::Result::Ok(returned) => break #label returned,
+                    ::core::result::Result::Err(leader) => leader,
                 };
+                let returned = #within;
+                #finish
             }
-            Kind::Put => {
-                let (options, returns) = (self.local("options", i), self.named_returns(layer));
-                (
-                    quote_spanned!(*span=> #private::attempt_put(#plan, #returns, #options).await),
-                    quote_spanned! {*span=>
-                        #private::Attempt::finish(#step, &value, #store_if, #ttl_with, #key_parts, #key_with)
-                    },
-                    quote_spanned!(*span=> #private::Attempt::fail(#step)),
-                )
+        }
+    }
+
+    fn around_put(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (plan, step, _) = self.locals(i);
+        let returns = self.named_returns(layer);
+        let before = quote_spanned!(*span=> #private::attempt_put(#plan, #returns).await);
+        let finish = if looks_at_value(layer) {
+            let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
+            let (parts, key_with) = self.key_with(layer);
+            quote_spanned! {*span=>
+                let finished = #private::Attempt::finish_with(#step, &value, #store_if, #ttl_with, #parts, #key_with);
+                finished.await;
             }
-            Kind::Invalidate | Kind::InvalidateAll => {
-                let when = when(layer, self.layers);
-                if when == When::Before {
-                    return quote_spanned!(*span=> { #private::invalidate_before(#plan).await; #within });
-                }
-                (
-                    quote_spanned!(*span=> #private::begin_change(#plan)),
-                    quote_spanned! {*span=>
-                        #private::Change::finish(#step, &value, #invalidate_if, #key_parts, #key_with)
-                    },
-                    if when == When::Always {
-                        quote_spanned!(*span=> #private::Change::finish_failed(#step).await)
-                    } else {
-                        quote_spanned!(*span=> #private::Change::fail(#step))
-                    },
-                )
-            }
+        } else {
+            quote_spanned!(*span=> #private::Attempt::finish(#step, &value).await;)
         };
+        self.around_value(i, within, &before, &finish)
+    }
+
+    fn around_change(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (plan, step, label) = self.locals(i);
+        let when = when(layer, self.layers);
+        if when == When::Before {
+            return quote_spanned!(*span=> { #private::invalidate_before(#plan).await; #within });
+        }
+        let before = quote_spanned!(*span=> #private::begin_change(#plan));
         if matches!(self.function.output(), Some(Type::Never(_))) {
             // There is nothing after it but an interruption, which the step sees when it is dropped.
-            let step = format_ident!("_step_{i}", span = *span);
+            let step = Ident::new("_step", *span);
             return quote_spanned!(*span=> { let #step = #before; #within });
+        }
+        let finish = if looks_at_value(layer) {
+            let invalidate_if = self.decision(&layer.invalidate_if);
+            let (parts, key_with) = self.key_with(layer);
+            quote_spanned! {*span=>
+                let finished = #private::Change::finish_with(#step, &value, #invalidate_if, #parts, #key_with);
+                finished.await;
+            }
+        } else {
+            quote_spanned!(*span=> #private::Change::finish(#step).await;)
+        };
+        if when != When::Always {
+            return self.around_value(i, within, &before, &finish);
         }
         quote_spanned! {*span=>
             #label: {
                 let #step = #before;
                 let returned = #within;
-                let value = match #private::Returns::split(returns, returned) {
+                let value = match #private::split(returns, returned) {
                     ::core::result::Result::Ok(value) => value,
                     ::core::result::Result::Err(returned) => {
-                        #fail;
+                        #private::Change::finish_failed(#step).await;
                         break #label returned;
                     }
                 };
-                let finished = #finish;
-                finished.await;
-                #private::Returns::success(returns, value)
+                #finish
+                #private::success(returns, value)
             }
+        }
+    }
+
+    /// A layer that waits for the cache after a body that succeeded. It keeps the value meanwhile; no error and no closure over
+    /// the value, which need not be `Send`.
+    fn around_value(
+        &self,
+        i: usize,
+        within: &TokenStream,
+        before: &TokenStream,
+        finish: &TokenStream,
+    ) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (_, step, label) = self.locals(i);
+        quote_spanned! {*span=>
+            #label: {
+                let #step = #before;
+                let returned = #within;
+                let (#step, value) = match #private::after(#step, returns, returned) {
+                    ::core::result::Result::Ok(succeeded) => succeeded,
+                    ::core::result::Result::Err(returned) => break #label returned,
+                };
+                #finish
+                #private::success(returns, value)
+            }
+        }
+    }
+
+    fn locals(&self, i: usize) -> (Ident, Ident, Lifetime) {
+        let label = Lifetime::new(&format!("'layer_{i}"), self.span);
+        (self.local("plan", i), Ident::new("step", self.span), label)
+    }
+
+    /// `store_if` or `invalidate_if`.
+    fn decision(&self, option: &Option<Expr>) -> TokenStream {
+        self.option(option, &quote_spanned!(self.span=> ::core::primitive::bool))
+    }
+
+    fn ttl_with(&self, layer: &Args) -> TokenStream {
+        self.option(
+            &layer.ttl_with,
+            &quote_spanned!(self.span=> ::core::time::Duration),
+        )
+    }
+
+    fn option(&self, option: &Option<Expr>, ty: &TokenStream) -> TokenStream {
+        match option {
+            Some(expr) => {
+                let over = self.over_the_value(expr, ty);
+                quote_spanned!(self.span=> ::core::option::Option::Some(&#over))
+            }
+            None => quote_spanned!(self.span=> ::core::option::Option::None),
         }
     }
 
@@ -137,4 +188,16 @@ impl Expansion<'_> {
             _ => quote_spanned!(self.span=> returns),
         }
     }
+}
+
+/// Whether an option of the layer is a closure over the value.
+fn looks_at_value(layer: &Args) -> bool {
+    [
+        &layer.store_if,
+        &layer.ttl_with,
+        &layer.invalidate_if,
+        &layer.key_with,
+    ]
+    .into_iter()
+    .any(Option::is_some)
 }

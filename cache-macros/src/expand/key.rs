@@ -39,18 +39,25 @@ impl Expansion<'_> {
             Some(expr) => expr.to_token_stream(),
             None => quote_spanned!(*span=> true),
         };
-        let made = |made: &str, parts: &TokenStream| {
-            let made = Ident::new(made, *span);
-            quote_spanned!(*span=> #private::Plan::#made(#site, #manager, #enabled #parts))
+        let usual = layer.manager.is_none() && layer.condition.is_none();
+        let made = |made: &str, count: Option<usize>| {
+            let made = format_ident!("{made}{}", if usual { "" } else { "_where" }, span = *span);
+            let count = count.map(|count| quote_spanned!(*span=> #count,));
+            let place = (!usual).then(|| quote_spanned!(*span=> #manager, #enabled));
+            quote_spanned!(*span=> #private::Plan::#made(#site, #count #place))
         };
-        let none = TokenStream::new();
+        let declared = |made: &TokenStream, told: &TokenStream| {
+            let mutable = (!told.is_empty()).then(|| quote_spanned!(*span=> mut));
+            quote_spanned!(*span=> let #mutable #plan = #made; #told)
+        };
         if layer.kind == Kind::InvalidateAll {
-            let made = made("all", &none);
+            let made = made("all", None);
             return quote_spanned!(*span=> let #plan = #made;);
         }
+        let times = self.times(&plan, layer);
         if layer.key_with.is_some() {
-            let made = made("from_value", &none);
-            return quote_spanned!(*span=> let #plan = #made;);
+            let made = made("from_value", None);
+            return declared(&made, &times);
         }
         let into = Into::Plan(&plan);
         let (parts, given): (Vec<_>, bool) = match &layer.key {
@@ -63,19 +70,15 @@ impl Expansion<'_> {
             ),
         };
         let count = parts.len();
-        let made = made("keyed", &quote_spanned!(*span=> , #count));
+        let made = made("keyed", Some(count));
         let parts = quote_spanned!(*span=> #(#parts)*);
-        let parts = if given {
+        let parts = if given && count > 0 {
             // An expression is evaluated for a call that uses the cache, and for no other.
             quote_spanned!(*span=> if #private::Plan::wants_key(&#plan) { #parts })
         } else {
             parts
         };
-        if count == 0 {
-            quote_spanned!(*span=> let #plan = #made;)
-        } else {
-            quote_spanned!(*span=> let mut #plan = #made; #parts)
-        }
+        declared(&made, &quote_spanned!(*span=> #parts #times))
     }
 
     /// What an expression adds to the key: a tuple is several parts.

@@ -38,29 +38,31 @@ impl Expansion<'_> {
         let function = self.function.sig.ident.to_string();
         let function = function.trim_start_matches("r#");
         let managed = layer.manager.is_some();
-        let types = self.types(layer);
-        quote_spanned! {*span=>
-            let #site = {
-                static __CACHE_SITE: #private::Site = #private::site!(#attribute, #cache, #function);
-                #types
-                #private::register!(__CACHE_SITE, __cache_hidden::types, #managed);
-                &__CACHE_SITE
-            };
+        let module = self.types(layer);
+        let types = match module {
+            Some(_) => quote_spanned!(*span=> __cache_hidden::types),
+            None => quote_spanned!(*span=> #private::Types::none),
+        };
+        let made = quote_spanned! {*span=>
+            #private::site!(#attribute, #cache, #function, #managed, #types)
+        };
+        match module {
+            Some(module) => quote_spanned!(*span=> let #site = { #module #made };),
+            None => quote_spanned!(*span=> let #site = #made;),
         }
     }
 
-    /// The module that names the types of this layer.
-    fn types(&self, layer: &Args) -> TokenStream {
+    /// The module that names the types of this layer, if there are any to name.
+    fn types(&self, layer: &Args) -> Option<TokenStream> {
         let span = &self.span;
         let mut naming = Naming::new(&self.function.sig, *span);
-        let none = quote_spanned!(*span=> ::core::option::Option::None);
         let stored = self.function.output().filter(|_| layer.kind.stores());
         let serde = stored
             .filter(|ty| find(ty, &borrows_static).is_none())
             .map(|_| quote_spanned!(*span=> , serde));
         let value = match stored.and_then(|ty| naming.name(ty)) {
             Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty #serde)),
-            None => none.clone(),
+            None => quote_spanned!(*span=> ::core::option::Option::None),
         };
         let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
             Some(ty) => quote_spanned!(*span=> __cache_private::KeyPart::of::<#ty>()),
@@ -88,16 +90,19 @@ impl Expansion<'_> {
         } else {
             None
         };
-        let key = match parts {
-            Some(parts) => {
-                quote_spanned!(*span=> ::core::option::Option::Some(::std::vec![#(#parts),*]))
+        if parts.is_none() && stored.is_none() {
+            return None;
+        }
+        let types = match parts {
+            Some(parts) if stored.is_none() => {
+                quote_spanned!(*span=> __cache_private::Types::of_key(&[#(#parts),*]))
             }
-            None => none,
+            Some(parts) => quote_spanned! {*span=>
+                __cache_private::Types::of_entry(#value, &[#(#parts),*])
+            },
+            None => quote_spanned!(*span=> __cache_private::Types::of_value(#value)),
         };
-        naming.module(
-            self.krate,
-            &quote_spanned!(*span=> __cache_private::Types { value: #value, key: #key }),
-        )
+        Some(naming.module(self.krate, &types))
     }
 
     /// The type of an expression that is a parameter or a reference to one.

@@ -56,15 +56,20 @@ async fn futures_stay_small() {
         put(k).await
     }
 
-    // As they would be without attributes, they are smaller than 100 bytes but for the value that a caller waits for.
-    for (name, size) in [
-        ("innermost", size_of_val(&innermost(1))),
-        ("outermost", size_of_val(&outermost(1))),
-        ("large", size_of_val(&large(1))),
-        ("put", size_of_val(&put(1))),
-        ("invalidate", size_of_val(&invalidate(1))),
+    // A value is in the future of a function that changes caches once, while they are told; and so in those that call it.
+    let value = size_of::<Large>();
+    for (name, size, values) in [
+        ("innermost", size_of_val(&innermost(1)), 0),
+        ("outermost", size_of_val(&outermost(1)), 0),
+        ("large", size_of_val(&large(1)), 0),
+        ("put", size_of_val(&put(1)), 1),
+        ("invalidate", size_of_val(&invalidate(1)), 2),
     ] {
-        assert!(size <= 1024, "the future of `{name}` has {size} bytes");
+        println!("{name}: {size} bytes");
+        assert!(
+            size <= 1024 + values * value,
+            "the future of `{name}` has {size} bytes"
+        );
     }
     assert_eq!(outermost(1).await, 3);
     assert_eq!(invalidate(1).await.map(|large| large.0[511]), Ok(2));
