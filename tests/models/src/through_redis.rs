@@ -38,6 +38,8 @@ use self::{process::Recovery, server::Fence};
 pub const R1: &str = "nobody reads what an invalidation had ended before";
 /// Nor is what callers get from loads in their own process.
 pub const R2: &str = "nobody shares a load that an invalidation had ended before";
+/// What failed is made good.
+pub const PAID: &str = "nothing is owed for ever";
 
 /// The model: who calls in which process, and in what weather.
 #[derive(Clone, Debug)]
@@ -121,6 +123,8 @@ pub struct Rules {
     pub replay_first: bool,
     /// An acknowledgement that is noticed only when its connection was replaced does not count.
     pub acknowledged_by_this_connection: bool,
+    /// A server that is full removes the tokens that it cannot replace.
+    pub full_removes_tokens: bool,
     /// A put needs its token unchanged.
     pub put_compares: bool,
     /// A put replaces the stamp.
@@ -154,6 +158,7 @@ impl Rules {
         replay: true,
         replay_first: true,
         acknowledged_by_this_connection: true,
+        full_removes_tokens: true,
         put_compares: true,
         put_replaces_stamp: true,
         failed_put_is_owed: true,
@@ -314,6 +319,17 @@ impl Model for ThroughRedis {
                 !state.wrong.stale && !model.would_be_stale(state)
             }),
             Property::always(R2, |_, state: &State| !state.wrong.shared),
+            Property::always(PAID, |model: &Self, state: &State| {
+                let goes_on = |process| {
+                    let mut steps = Vec::new();
+                    model.steps_of_process(state, process, &mut steps);
+                    !steps.is_empty()
+                };
+                let done = |write: &Writing| matches!(write, Writing::Done | Writing::Late { .. });
+                let all_done = state.writes.iter().all(done);
+                let mut processes = state.processes.iter().enumerate();
+                !all_done || processes.all(|(at, process)| !process.owes() || goes_on(at))
+            }),
         ]
     }
 }

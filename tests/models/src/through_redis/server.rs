@@ -154,6 +154,10 @@ impl Server {
     }
 
     pub(super) fn invalidate(&mut self, target: Target, rules: &Rules) {
+        if self.full && !rules.full_removes_tokens {
+            self.value = None;
+            return;
+        }
         match target {
             Target::Key => {
                 self.value = None;

@@ -93,9 +93,15 @@ impl ThroughRedis {
     pub(super) fn steps_of_process(&self, state: &State, at: usize, steps: &mut Vec<Step>) {
         let process = &state.processes[at];
         match process.recovery {
-            // Where nothing is lost there is nothing to recover.
-            None if process.owes() && self.rules.recovery && self.weather.losses > 0 => {
-                steps.push(Step::Pay(at));
+            None if process.owes() && self.rules.recovery => {
+                // In the code a read may begin it at any time; to try that where nothing can be lost is no use.
+                let under_way = state.writes.iter().enumerate().any(|(write, how)| {
+                    self.process_of_write(write) == at
+                        && matches!(how, Writing::Called { .. } | Writing::Executed { .. })
+                });
+                if !under_way || self.weather.losses > 0 {
+                    steps.push(Step::Pay(at));
+                }
             }
             None => {}
             Some(Recovery { executed, .. }) => {
