@@ -154,32 +154,29 @@ impl Server {
     }
 
     pub(super) fn invalidate(&mut self, target: Target, rules: &Rules) {
-        if self.full && !rules.full_removes_tokens {
-            self.value = None;
-            return;
-        }
         match target {
+            Target::Key if self.full && !rules.full_removes_tokens => self.value = None,
+            _ if self.full => self.remove(target),
             Target::Key => {
                 self.value = None;
-                self.stamp = if self.full {
-                    None
-                } else {
-                    self.next_stamp(rules)
-                };
+                self.stamp = self.next_stamp(rules);
                 if rules.invalidation_replaces_changes {
                     self.replace_changes();
                 }
             }
             // `XX`: an absent epoch refuses already.
-            Target::All if self.epoch.is_some() => {
-                self.epoch = if self.full {
-                    None
-                } else {
-                    Some(self.next_epoch(rules))
-                };
-            }
+            Target::All if self.epoch.is_some() => self.epoch = Some(self.next_epoch(rules)),
             Target::All => {}
         }
+    }
+
+    /// An invalidation that creates nothing: on a server that is full, and where it is said again to another server.
+    pub(super) fn remove(&mut self, target: Target) {
+        match target {
+            Target::Key => (self.value, self.stamp) = (None, None),
+            Target::All => self.epoch = None,
+        }
+        self.changes = None;
     }
 
     /// The script of a put.
@@ -187,8 +184,7 @@ impl Server {
         let guard = if by_value { self.changes } else { self.stamp };
         let may = guard == Some(fence.stamp) && self.epoch == Some(fence.epoch);
         if self.full {
-            // Refused. It is removed instead, with its stamp.
-            (self.value, self.stamp, self.changes) = (None, None, None);
+            self.remove(Target::Key);
             return;
         }
         if rules.put_replaces_stamp {
@@ -204,7 +200,7 @@ impl Server {
     /// Only where somebody holds it.
     fn replace_changes(&mut self) {
         if self.changes.is_some() {
-            self.changes = if self.full { None } else { Some(self.fresh()) };
+            self.changes = Some(self.fresh());
         }
     }
 

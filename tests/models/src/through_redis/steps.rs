@@ -486,7 +486,7 @@ impl ThroughRedis {
     fn replay(&self, state: &mut State, at: usize) {
         if self.rules.replay {
             for (target, _) in state.processes[at].ring() {
-                state.server.invalidate(target, &self.rules);
+                state.server.remove(target);
             }
         }
     }
