@@ -22,8 +22,10 @@
 
 mod alike;
 mod process;
+mod reads;
 mod server;
 mod steps;
+mod writes;
 
 use stateright::{Model, Property};
 

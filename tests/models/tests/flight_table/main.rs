@@ -18,6 +18,7 @@
 #[allow(dead_code)] // what `Cache::get` asks is no step of its own
 mod flight;
 
+mod scenario;
 mod scenarios;
 mod sync;
 mod without_a_rule;

@@ -2,8 +2,9 @@
 //! at a time; nobody waits for ever (loom finds a deadlock); the table is empty in the end.
 
 use crate::{
+    scenario::{Act, Scenario},
     sync::{advance, end_of_time},
-    world::{Act, Body, LOCK_TIMEOUT, Scenario, World},
+    world::{Body, LOCK_TIMEOUT, World},
 };
 
 pub(crate) fn read(world: &World) {

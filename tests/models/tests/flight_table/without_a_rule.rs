@@ -1,8 +1,9 @@
 //! What the callers of the flight table owe to it: take one rule away, and there is a schedule in which it goes wrong.
 
 use crate::{
+    scenario::{Act, Scenario, Wrong},
     scenarios::{first_is_dropped, loaded_once, put, read},
-    world::{Act, Rules, Scenario, World, Wrong},
+    world::{Rules, World},
 };
 
 #[test]
