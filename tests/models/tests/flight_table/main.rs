@@ -12,7 +12,8 @@
 //! The scenarios (`scenarios`) play the part of `cache.rs` in a few lines (`world`). Those in `without_a_rule` break one rule of
 //! that part, and loom has to find what comes of it.
 //!
-//! `cargo test -p models --test flight_table -- --nocapture` prints how many schedules each has.
+//! `cargo test -p models --test flight_table -- --nocapture` prints how many schedules each has;
+//! `LOOM_MAX_PREEMPTIONS=4` before it goes further, for minutes.
 
 #[path = "../../../../cache-core/src/flight.rs"]
 #[allow(dead_code)] // what `Cache::get` asks is no step of its own
