@@ -34,31 +34,29 @@ use std::{
     any::Any,
     collections::HashMap,
     fmt,
-    hash::{BuildHasher, RandomState},
+    hash::BuildHasher,
     ops::{Deref, DerefMut},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
-use tokio::{
-    sync::watch,
-    time::{Instant, timeout_at},
+use crate::{
+    backend::Fence,
+    later::Hold,
+    limit::has_timer,
+    memory::Held,
+    sync::{
+        AtomicU64, Instant, KeyHasher, Mutex, MutexGuard, Ordering, PoisonError, SHARDS,
+        timeout_at, watch,
+    },
 };
-
-use crate::{backend::Fence, later::Hold, limit::has_timer, memory::Held};
 
 /// An error that was cloned for those who waited.
 pub(crate) type SharedError = Arc<dyn Any + Send + Sync>;
 
-/// Enough that two callers rarely meet on a lock, few enough that clearing all of them is nothing.
-const SHARDS: usize = 64;
-
 pub(crate) struct Flights {
     shards: Box<[Mutex<Shard>]>,
-    hasher: RandomState,
+    hasher: KeyHasher,
     epoch: AtomicU64,
     /// Invalidations and puts, of any key.
     changes: AtomicU64,
@@ -171,7 +169,7 @@ impl Flights {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            hasher: RandomState::new(),
+            hasher: KeyHasher::default(),
             epoch: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             next_slot: AtomicU64::new(0),

@@ -84,6 +84,7 @@ mod random;
 mod registry;
 mod site;
 mod stats;
+mod sync;
 pub mod testing;
 mod value;
 

@@ -1,0 +1,157 @@
+//! In all weather, for every pair of writes.
+
+use models::{
+    holds,
+    through_redis::{
+        Rules, ThroughRedis, Weather,
+        Write::{self, Invalidate, InvalidateAll, Put, PutByValue},
+    },
+};
+
+use crate::CALM;
+
+const ALONE: [&[Write]; 4] = [&[Invalidate], &[InvalidateAll], &[Put], &[PutByValue]];
+
+const PAIRS: [&[Write]; 9] = [
+    &[Invalidate, Invalidate],
+    &[InvalidateAll, Invalidate],
+    &[InvalidateAll, InvalidateAll],
+    &[Put, Invalidate],
+    &[Put, InvalidateAll],
+    &[Put, Put],
+    &[PutByValue, Invalidate],
+    &[PutByValue, InvalidateAll],
+    &[PutByValue, Put],
+];
+
+/// Two reads, and writes.
+struct Calls {
+    writes: &'static [&'static [Write]],
+    /// The processes of the reads, and of the writes.
+    reads_in: [usize; 2],
+    writes_in: [usize; 2],
+    /// Whether there is an entry in the beginning.
+    warm: bool,
+}
+
+/// In a cold cache, every process with a read and a write.
+const APART: Calls = Calls {
+    writes: &PAIRS,
+    reads_in: [0, 1],
+    writes_in: [0, 1],
+    warm: false,
+};
+
+/// In a warm cache, both reads beside the first write.
+const TOGETHER: Calls = Calls {
+    reads_in: [0, 0],
+    warm: true,
+    ..APART
+};
+
+impl Calls {
+    /// All must hold.
+    fn hold_in(&self, name: &str, weather: Weather) {
+        for writes in self.writes {
+            let processes = self.writes_in.into_iter();
+            let model = ThroughRedis {
+                reads: self.reads_in.to_vec(),
+                writes: processes.zip(writes.iter().copied()).collect(),
+                warm: self.warm,
+                weather,
+                rules: Rules::ALL,
+            };
+            let (reads, writes) = (&model.reads, &model.writes);
+            holds(
+                &format!("{name}, reads {reads:?}, writes {writes:?}"),
+                model,
+            );
+        }
+    }
+}
+
+#[test]
+fn tokens_and_values_are_evicted() {
+    let weather = Weather {
+        evictions: 2,
+        ..CALM
+    };
+    APART.hold_in("two evictions", weather);
+    TOGETHER.hold_in("two evictions", weather);
+}
+
+#[test]
+fn everything_is_gone() {
+    let weather = Weather {
+        flushes: 1,
+        evictions: 1,
+        ..CALM
+    };
+    Calls {
+        warm: true,
+        ..APART
+    }
+    .hold_in("a flush, an eviction", weather);
+}
+
+#[test]
+fn the_server_is_full() {
+    let weather = Weather { floods: 2, ..CALM };
+    APART.hold_in("full for a while", weather);
+    TOGETHER.hold_in("full for a while", weather);
+}
+
+#[test]
+fn reads_are_not_answered() {
+    let weather = Weather {
+        silences: 1,
+        ..CALM
+    };
+    APART.hold_in("a read without an answer", weather);
+    TOGETHER.hold_in("a read without an answer", weather);
+}
+
+#[test]
+fn requests_and_replies_are_lost() {
+    let weather = Weather { losses: 1, ..CALM };
+    Calls {
+        warm: true,
+        ..APART
+    }
+    .hold_in("a loss", weather);
+    let one_process = Calls {
+        writes: &PAIRS[..4],
+        writes_in: [0, 0],
+        ..TOGETHER
+    };
+    one_process.hold_in("a loss", weather);
+    let weather = Weather {
+        losses: 2,
+        evictions: 1,
+        ..CALM
+    };
+    Calls {
+        writes: &ALONE,
+        ..APART
+    }
+    .hold_in("two losses, an eviction", weather);
+}
+
+#[test]
+fn a_replica_takes_over() {
+    let weather = Weather {
+        failovers: 1,
+        ..CALM
+    };
+    TOGETHER.hold_in("a failover", weather);
+    let alone = Calls {
+        writes: &ALONE,
+        ..APART
+    };
+    alone.hold_in("a failover", weather);
+    let weather = Weather {
+        losses: 1,
+        ..weather
+    };
+    alone.hold_in("a failover, a loss", weather);
+}
