@@ -41,6 +41,7 @@ use crate::{
     error::CacheError,
     flight::{Ended, Entered, Flights, Lead, Tokens, Waited},
     key::{KeyError, KeySecret, KeyText, KeyWriter},
+    line::{Line, Lines},
     memory::{Held, Memory},
     owed::Owed,
     random,
@@ -65,6 +66,8 @@ pub(crate) struct CacheInner {
     fingerprint: OnceLock<u64>,
     complaints: Complaints,
     owed: Owed,
+    /// To the backend, if the cache is on one.
+    line: Option<Arc<Line>>,
 }
 
 /// What all caches of a manager share.
@@ -73,6 +76,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) background: Background,
     pub(crate) secret: Option<Arc<KeySecret>>,
+    pub(crate) lines: Lines,
 }
 
 /// What an attribute says about the entries it makes.
@@ -103,11 +107,16 @@ impl CacheInner {
             fingerprint: OnceLock::new(),
             complaints: Complaints::default(),
             owed: Owed::default(),
+            line: config.backend().map(|backend| shared.lines.to(backend)),
             clock: shared.clock,
             background: shared.background,
             secret: shared.secret,
             config,
         }
+    }
+
+    pub(crate) fn id(&self) -> &CacheId {
+        &self.id
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -365,7 +374,7 @@ impl CacheInner {
             let new = lead
                 .fence()
                 .filter(|_| !self.is_owed(key))
-                .and_then(|fence| self.seal(key, &value, form, lifetime, fence).ok());
+                .and_then(|fence| self.to_store(key, &value, form, lifetime, fence));
             let Some(new) = new else {
                 lead.share(&held);
                 return O::success(value);

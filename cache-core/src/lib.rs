@@ -76,6 +76,7 @@ mod handle;
 pub mod key;
 mod later;
 mod limit;
+mod line;
 mod manager;
 mod memory;
 mod name;

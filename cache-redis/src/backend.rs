@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use cache_core::{
     BackendError, CacheBackend, CacheError,
-    backend::{BackendHealth, CacheId, EntryId, Fence, Loaded, NewEntry},
+    backend::{BackendHealth, BackendInstance, CacheId, EntryId, Fence, Loaded, NewEntry},
 };
 
 use crate::{
@@ -203,6 +203,10 @@ impl RedisBackendBuilder {
     pub fn build(self) -> Result<RedisBackend, CacheError> {
         let patience = Patience {
             connecting: self.read_budget,
+            // Not longer, however patient the requests are: a server that is back would be found that much later.
+            attempt: self
+                .read_budget
+                .max(self.store_budget.min(Duration::from_secs(1))),
             silence: self.read_budget.max(self.store_budget),
         };
         let address = Address::parse(&self.url, patience.silence)?;
@@ -257,6 +261,15 @@ impl CacheBackend for RedisBackend {
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError> {
         self.0.invalidate_if(cache, predicate).await
+    }
+
+    /// Writes, because a server that lost its role can still be read. One that is full works as far as a cache is concerned.
+    async fn probe(&self, _cache: &CacheId) -> Result<(), BackendError> {
+        self.0.probe().await
+    }
+
+    fn instance(&self) -> Option<BackendInstance> {
+        Some(BackendInstance::of(&self.0))
     }
 
     fn read_budget(&self) -> Duration {

@@ -51,7 +51,9 @@ use crate::{address::Address, error, link::Request};
 pub(crate) struct Patience {
     /// A request that finds a connection being made waits until it has been tried for that long.
     pub(crate) connecting: Duration,
-    /// An attempt to connect, and the watchdog's `PING`, are given up after that.
+    /// An attempt to connect is given up after that.
+    pub(crate) attempt: Duration,
+    /// The watchdog's `PING` is given up after that.
     pub(crate) silence: Duration,
 }
 
@@ -232,7 +234,7 @@ impl Inner {
             State::Up(live) if live.signs.life() == ALIVE => return Ok(Ok(live.clone())),
             // An attempt can also stand still for ever: on a runtime that is alive and that nobody drives.
             State::Connecting { since, over, .. }
-                if over.has_changed().is_ok() && since.elapsed() <= 2 * self.patience.silence =>
+                if over.has_changed().is_ok() && since.elapsed() <= 2 * self.patience.attempt =>
             {
                 if since.elapsed() >= self.patience.connecting {
                     return Err(still_connecting());
@@ -260,7 +262,7 @@ impl Inner {
         };
         // The task holds what it works for weakly: a backend that is dropped does not go on connecting for long.
         let inner = Arc::downgrade(self);
-        let (address, limit) = (self.address.clone(), self.patience.silence);
+        let (address, limit) = (self.address.clone(), self.patience.attempt);
         runtime.spawn(async move {
             let outcome = connect(&address, limit).await;
             if let Some(inner) = inner.upgrade() {
@@ -294,9 +296,9 @@ impl Inner {
     }
 }
 
-/// How long requests fail at once after an attempt to connect has failed: 50 ms, doubled up to 800 ms.
+/// How long requests fail at once after an attempt to connect has failed: 50 ms, doubled up to 400 ms.
 fn backoff(failures: u32) -> Duration {
-    Duration::from_millis(50 << failures.min(4))
+    Duration::from_millis(50 << failures.min(3))
 }
 
 fn still_connecting() -> BackendError {

@@ -39,6 +39,7 @@
 //! | `cs:<space>:{tag}` | the tokens of entries, at most 16 384 for a cache |
 //! | `cs:<space>:e` | the token of the cache as a whole |
 //! | `cs:+:<space>` | a token that every change of the cache replaces; only where a value is put whose key is not known before |
+//! | `cs:~` | nothing of interest; only after the server was away |
 //!
 //! The space is the name of the cache; with a prefix of its own it is `=` and that prefix, percent-encoded. The keys under `cs:`
 //! live for a day, or as long as an entry needs them.

@@ -41,6 +41,18 @@ impl Server {
         Instant::now() + self.store_budget
     }
 
+    /// Finds out whether the server does what caches need.
+    pub(crate) async fn probe(&self) -> Result<(), BackendError> {
+        let probe = set_token(layout::PROBE_KEY, None);
+        let deadline = Instant::now() + self.read_budget;
+        match self.link.request(Request::One(&probe), deadline).await? {
+            Value::ServerError(failure) if !error::is_out_of_memory(&failure) => {
+                Err(error::of_reply(&failure))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Reads an entry and the tokens in force, and creates the tokens if there are none.
     pub(crate) async fn load(&self, keys: &Keys) -> Result<Loaded, BackendError> {
         let deadline = Instant::now() + self.read_budget;

@@ -1,6 +1,6 @@
 //! Invalidations: of this process first, then of the backend, then of this process again.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use super::CacheInner;
 use crate::{
@@ -22,15 +22,33 @@ impl CacheInner {
     ///
     /// Says whether there was an entry, as far as that is known.
     pub(crate) async fn invalidate(self: &Arc<Self>, target: Target) -> Result<bool, CacheError> {
+        let backend = self.config.backend();
+        let limit = backend.map_or(Duration::ZERO, |backend| backend.read_budget());
+        self.invalidate_within(target, limit).await
+    }
+
+    /// The same for a caller who waits no longer than `limit` for the backend.
+    pub(super) async fn invalidate_within(
+        self: &Arc<Self>,
+        target: Target,
+        limit: Duration,
+    ) -> Result<bool, CacheError> {
         let there = self.begin_invalidation(&target);
         let Some(backend) = self.config.backend() else {
             return Ok(there);
         };
-        self.acknowledged(
-            backend,
-            self.invalidate_backend(Arc::clone(backend), target),
-        )
-        .await
+        if self.is_left_alone() {
+            self.owe(&target);
+            return Err(self.left_alone());
+        }
+        let work = self.invalidate_backend(Arc::clone(backend), target);
+        self.acknowledged(limit, work).await
+    }
+
+    /// Leaves an invalidation to be made good.
+    fn owe(&self, target: &Target) {
+        self.owed.owe(target);
+        self.recover();
     }
 
     /// The same for somebody who cannot wait.
@@ -39,9 +57,12 @@ impl CacheInner {
         let Some(backend) = self.config.backend() else {
             return;
         };
+        if self.is_left_alone() {
+            return self.owe(&target);
+        }
         let work = self.invalidate_backend(Arc::clone(backend), target);
         if self.background.spawn(work).is_none() {
-            self.outside_of_a_runtime();
+            self.outside_of_a_runtime(limit::no_timers());
         }
     }
 
@@ -129,16 +150,16 @@ impl CacheInner {
         }
         if let Some(backend) = self.config.backend() {
             // As long as it takes: this one walks through all keys, and its caller wants to know the number.
-            let answer = match limit::timers() {
-                Ok(()) => backend.invalidate_if(&self.id, predicate).await,
+            let answer = match self.admitted() {
+                Ok((line, pass)) => {
+                    let answer = backend.invalidate_if(&self.id, predicate).await;
+                    self.answered(line, pass, answer)
+                }
                 Err(error) => Err(error),
             };
             self.flights.invalidate_if(predicate);
-            ended = self.answered(answer).inspect_err(|_| {
-                // Which entries are left is not known, and the predicate cannot be kept: all of them are ended in time.
-                self.owed.owe(&Target::All);
-                self.recover();
-            })?;
+            // Which entries are left is not known, and the predicate cannot be kept: all of them are ended in time.
+            ended = answer.inspect_err(|_| self.owe(&Target::All))?;
         }
         self.counters.invalidations.add(ended);
         Ok(ended)

@@ -2,6 +2,8 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use tokio::time::Instant;
+
 use super::{CacheInner, Interrupted, Keep, Target};
 use crate::{
     backend::{Fence, FenceScope, NewEntry},
@@ -28,6 +30,8 @@ struct PutAttempt {
     changes: u64,
     /// The tokens of the backend, if it has any; or why they are not known.
     fence: Result<Option<Fence>, CacheError>,
+    /// What is left of the time that the caller waits for the backend.
+    patience: Duration,
 }
 
 impl CacheInner {
@@ -76,10 +80,16 @@ impl CacheInner {
             PutKey::FromValue(key) => key(&value),
         };
         let outcome = match key {
-            None => self.invalidate(Target::All).await.map(drop),
+            None => self
+                .invalidate_within(Target::All, attempt.patience)
+                .await
+                .map(drop),
             Some(key) => match self.lifetime(&value, ttl, &keep, returns.value.is_none) {
                 // Not to be stored; but what is there is no longer true.
-                None => self.invalidate(Target::Key(key)).await.map(drop),
+                None => self
+                    .invalidate_within(Target::Key(key), attempt.patience)
+                    .await
+                    .map(drop),
                 Some(lifetime) => {
                     self.finish_put(attempt, key, &value, returns.value.form, lifetime)
                         .await
@@ -96,6 +106,7 @@ impl CacheInner {
             PutKey::Known(key) => Some(self.flights.attend(key.as_str())),
             PutKey::FromValue(_) => None,
         };
+        let (began, mut patience) = (Instant::now(), Duration::ZERO);
         let fence = match self.config.backend() {
             None => Ok(None),
             Some(backend) => {
@@ -108,7 +119,9 @@ impl CacheInner {
                         PutKey::FromValue(_) => backend.load_cache_fence(&self.id).await,
                     }
                 };
-                self.ask(backend.read_budget(), request).await
+                let fence = self.ask(backend.read_budget(), request).await;
+                patience = backend.read_budget().saturating_sub(began.elapsed());
+                fence
             }
         };
         PutAttempt {
@@ -116,6 +129,7 @@ impl CacheInner {
             epoch,
             changes,
             fence,
+            patience,
         }
     }
 
@@ -132,6 +146,7 @@ impl CacheInner {
             epoch,
             changes,
             fence,
+            patience,
         } = put;
         let scope = if presence.is_some() {
             FenceScope::Entry
@@ -162,16 +177,21 @@ impl CacheInner {
             Ok(Some(fence)) if unchanged => fence,
             Ok(_) => {
                 self.count_store(false);
-                return self.invalidate(Target::Key(key)).await.map(drop);
+                let ended = self.invalidate_within(Target::Key(key), patience).await;
+                return ended.map(drop);
             }
             Err(error) => {
                 self.counters.store_failures.one();
-                return self.invalidate(Target::Key(key)).await.and(Err(error));
+                let ended = self.invalidate_within(Target::Key(key), patience).await;
+                return ended.and(Err(error));
             }
         };
         let new = match self.seal(&key, value, form, lifetime, fence) {
             Ok(new) => NewEntry { scope, ..new },
-            Err(error) => return self.invalidate(Target::Key(key)).await.and(Err(error)),
+            Err(error) => {
+                let ended = self.invalidate_within(Target::Key(key), patience).await;
+                return ended.and(Err(error));
+            }
         };
         let (cache, backend_of_task) = (Arc::clone(self), Arc::clone(backend));
         // What it is to supersede is no longer true, also if the put fails: then that is an invalidation which is owed. If it
@@ -188,6 +208,6 @@ impl CacheInner {
             }
             cache.stored(answer)
         };
-        self.acknowledged(backend, work).await
+        self.acknowledged(patience, work).await
     }
 }
