@@ -9,6 +9,7 @@ use cache_core::{
 };
 
 use crate::{
+    acknowledged::Ended,
     address::Address,
     connection::Patience,
     layout::Keys,
@@ -232,7 +233,13 @@ impl CacheBackend for RedisBackend {
 
     /// A server that is full writes nothing, but the entry goes and the stamp with it: that is `Ok(false)` too.
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.0.put(entry, &new).await
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            let written = self.0.put(entry, &new).await?;
+            if telling.heard(Ended::entry(entry))? {
+                return Ok(written);
+            }
+        }
     }
 
     async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
@@ -240,16 +247,27 @@ impl CacheBackend for RedisBackend {
     }
 
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
-        Ok(self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await? == 1)
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            let removed = self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await?;
+            if telling.heard(Ended::entry(entry))? {
+                return Ok(removed == 1);
+            }
+        }
     }
 
     /// One command; three on a server before 6.2, and on one that is full. What is left behind is removed by a sweep in the background, as far as it surely belongs to this cache,
     /// and otherwise expires by itself.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
-        if let Some(ended) = self.0.replace_epoch(cache).await? {
-            sweep::start(&self.0, cache, ended);
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            if let Some(ended) = self.0.replace_epoch(cache).await? {
+                sweep::start(&self.0, cache, ended);
+            }
+            if telling.heard(Ended::Cache(cache.clone()))? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Walks through the whole database in small steps. It has no time limit as a whole, each step has the store budget;
@@ -260,7 +278,15 @@ impl CacheBackend for RedisBackend {
         cache: &CacheId,
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError> {
-        self.0.invalidate_if(cache, predicate).await
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            let ended = self.0.invalidate_if(cache, predicate).await?;
+            // Loads under way are to be refused, also by a server that has not seen their stamps replaced: there only ending the
+            // whole cache does that.
+            if telling.heard(Ended::Cache(cache.clone()))? {
+                return Ok(ended);
+            }
+        }
     }
 
     /// Writes, because a server that lost its role can still be read. One that is full works as far as a cache is concerned.

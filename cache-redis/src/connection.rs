@@ -19,6 +19,8 @@
 //!   than one read budget after it began: who comes later fails at once. A request that finds `Down` fails at once too.
 //! - A request is sent once. Only one thing is repeated: a request whose connection vanished together with the runtime
 //!   that drove it, which is no failure of the server. Every request of this crate may be repeated.
+//! - Before a connection is used it is found out which server it leads to, and that server is told what another one has
+//!   acknowledged (`greeting`). One that leads to a replica is not used.
 //! - **The watchdog.** A request that is not answered in time makes the connection suspect: one `PING` is sent after
 //!   it, and if that is not answered either within [`Patience::silence`], the connection is replaced. A slow server
 //!   answers it and keeps its connection.
@@ -44,7 +46,13 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{address::Address, error, link::Request};
+use crate::{
+    acknowledged::{Acknowledged, ServerNumber},
+    address::Address,
+    error, greeting,
+    link::Request,
+    reply,
+};
 
 /// How long is waited for what.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +71,7 @@ pub(crate) struct Connection(Arc<Inner>);
 struct Inner {
     address: Address,
     patience: Patience,
+    acknowledged: Arc<Acknowledged>,
     state: Mutex<State>,
 }
 
@@ -86,6 +95,7 @@ enum State {
 #[derive(Clone)]
 struct Live {
     connection: MultiplexedConnection,
+    server: ServerNumber,
     signs: Arc<Signs>,
 }
 
@@ -150,10 +160,15 @@ impl Drop for Witness {
 }
 
 impl Connection {
-    pub(crate) fn new(address: Address, patience: Patience) -> Self {
+    pub(crate) fn new(
+        address: Address,
+        patience: Patience,
+        acknowledged: Arc<Acknowledged>,
+    ) -> Self {
         Self(Arc::new(Inner {
             address,
             patience,
+            acknowledged,
             state: Mutex::new(State::Idle),
         }))
     }
@@ -184,7 +199,13 @@ impl Connection {
             })?;
             let signs = asked.answered();
             let failure = match answer {
-                Ok(value) => return Ok(value),
+                Ok(value) => {
+                    if reply::is_of_replica(&value) {
+                        // The next request finds out who is the master now.
+                        signs.end(LOST);
+                    }
+                    return Ok(value);
+                }
                 Err(failure) => failure,
             };
             if signs.cause().await == ORPHANED && !repeated {
@@ -228,10 +249,15 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_of_use(&self, live: &Live) -> bool {
+        // Another server means that somebody else has met one: this connection may lead to the one before.
+        live.signs.life() == ALIVE && live.server == self.acknowledged.server()
+    }
+
     fn connection_or_attempt(self: &Arc<Self>) -> Result<Result<Live, Attempt>, BackendError> {
         let mut state = self.state();
         let failures = match &*state {
-            State::Up(live) if live.signs.life() == ALIVE => return Ok(Ok(live.clone())),
+            State::Up(live) if self.is_of_use(live) => return Ok(Ok(live.clone())),
             // An attempt can also stand still for ever: on a runtime that is alive and that nobody drives.
             State::Connecting { since, over, .. }
                 if over.has_changed().is_ok() && since.elapsed() <= 2 * self.patience.attempt =>
@@ -263,8 +289,9 @@ impl Inner {
         // The task holds what it works for weakly: a backend that is dropped does not go on connecting for long.
         let inner = Arc::downgrade(self);
         let (address, limit) = (self.address.clone(), self.patience.attempt);
+        let acknowledged = Arc::clone(&self.acknowledged);
         runtime.spawn(async move {
-            let outcome = connect(&address, limit).await;
+            let outcome = connect(&address, limit, &acknowledged).await;
             if let Some(inner) = inner.upgrade() {
                 inner.attempt_ended(since, outcome, failures);
             }
@@ -308,7 +335,11 @@ fn still_connecting() -> BackendError {
     )
 }
 
-async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendError> {
+async fn connect(
+    address: &Address,
+    limit: Duration,
+    acknowledged: &Acknowledged,
+) -> Result<Live, BackendError> {
     let signs = Arc::new(Signs::default());
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(limit))
@@ -320,7 +351,14 @@ async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendErro
         .get_multiplexed_async_connection_with_config(&config)
         .await
         .map_err(|failure| error::of_client(&failure))?;
-    Ok(Live { connection, signs })
+    timeout(limit, greeting::greet(connection.clone(), acknowledged))
+        .await
+        .unwrap_or_else(|_| Err(still_connecting()))
+        .map(|server| Live {
+            connection,
+            server,
+            signs,
+        })
 }
 
 /// A request on its way. Dropped without an answer after more than a moment, it calls the watchdog; that happens when its time is

@@ -48,6 +48,19 @@ pub(crate) fn is_out_of_memory(error: &ServerError) -> bool {
     error.code() == "OOM"
 }
 
+/// Whether it is a replica that says this.
+pub(crate) fn is_of_replica(error: &ServerError) -> bool {
+    matches!(error.code(), "READONLY" | "MASTERDOWN")
+}
+
+/// The server has no say in what its data are.
+pub(crate) fn replica() -> BackendError {
+    BackendError::new(
+        Kind::Role,
+        "the server is a replica, caches need its master",
+    )
+}
+
 /// Whether there is something else than a string under the key.
 pub(crate) fn is_wrong_type(error: &ServerError) -> bool {
     error.code() == "WRONGTYPE"

@@ -46,7 +46,8 @@
 //!
 //! A user of an access control list needs `~cache:*` (or the prefixes in use), `~cs:*`, and the commands `MGET`, `SET`, `UNLINK`,
 //! `GET`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`. It may be
-//! refused `CLIENT SETINFO`, by which the connections are named.
+//! refused `CLIENT SETINFO`, by which the connections are named, and `INFO`, by which one server is told from another: without it the
+//! invalidations of the last ten seconds are repeated on every new connection.
 //!
 //! # Features
 //!
@@ -58,14 +59,16 @@
 //!
 //! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
 //! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
-//! life, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
+//! life, which begins with a `greeting`: the server is told what another one has `acknowledged`; `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
 //! for examples and tests.
 
+mod acknowledged;
 mod address;
 mod backend;
 mod connection;
 pub mod dev;
 mod error;
+mod greeting;
 mod layout;
 mod link;
 mod reply;

@@ -1,9 +1,12 @@
-//! The way to one server, which all requests take: here it is noted how the server is, and here belongs what decides not to
-//! ask it (a breaker).
+//! The way to one server, which all requests take: here it is noted how the server is. Whether it is asked at all is decided by the
+//! caches.
 
 use std::{
     fmt,
-    sync::atomic::{AtomicU8, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, AtomicUsize, Ordering},
+    },
 };
 
 use cache_core::backend::{BackendError, BackendErrorKind, BackendHealth};
@@ -11,6 +14,7 @@ use redis::{Cmd, Pipeline, Value};
 use tokio::time::Instant;
 
 use crate::{
+    acknowledged::Acknowledged,
     address::Address,
     connection::{Connection, Patience},
     error,
@@ -29,18 +33,20 @@ pub(crate) struct Link {
     turn: AtomicUsize,
     health: AtomicU8,
     address: Address,
+    pub(crate) acknowledged: Arc<Acknowledged>,
 }
 
 impl Link {
     pub(crate) fn new(address: Address, connections: usize, patience: Patience) -> Self {
-        let connections = (0..connections.max(1))
-            .map(|_| Connection::new(address.clone(), patience))
-            .collect();
+        let acknowledged = Arc::<Acknowledged>::default();
+        let connection = |_| Connection::new(address.clone(), patience, Arc::clone(&acknowledged));
+        let connections = (0..connections.max(1)).map(connection).collect();
         Self {
             connections,
             turn: AtomicUsize::new(0),
             health: AtomicU8::new(UP),
             address,
+            acknowledged,
         }
     }
 

@@ -291,6 +291,7 @@ async fn a_replica_and_one_that_lost_its_master_say_that_it_is_their_role() {
         assert_eq!(error.kind(), BackendErrorKind::Role, "{error}");
     }
     let _: () = f.ask(&["REPLICAOF", "NO", "ONE"]).await;
+    eventually_works(&f.backend).await;
     fill(&f.backend, &product(), "1").await;
 }
 
