@@ -16,11 +16,13 @@ use crate::{
     link::Link,
     server::Server,
     sweep::{self, Sweeps},
+    watched::Refusal,
 };
 
 /// A Redis server as the store of caches.
 ///
-/// Cheap to clone; all clones share their connections. It needs Redis 6.0 or newer, or Valkey, with `EVAL`.
+/// Cheap to clone; all clones share their connections. It needs Redis 6.0 or newer, or Valkey. Where it may
+/// not use `EVAL`, a store takes two round trips on a connection of its own.
 ///
 /// Nothing ever waits for the server but the calls themselves, and those no longer than their budget. Connections are
 /// made when they are first needed, on the tokio runtime that needs them, and replaced when they are lost, when they
@@ -214,6 +216,7 @@ impl RedisBackendBuilder {
         Ok(RedisBackend(Arc::new(Server {
             link: Link::new(address, self.connections, patience),
             sweeps: Sweeps::default(),
+            scripts: Refusal::default(),
             read_budget: self.read_budget,
             store_budget: self.store_budget,
             max_value_bytes: self.max_value_bytes,

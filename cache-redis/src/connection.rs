@@ -37,7 +37,7 @@ use std::{
 
 use cache_core::backend::{BackendError, BackendErrorKind};
 use redis::{
-    AsyncConnectionConfig, PushInfo, PushKind, Value,
+    AsyncConnectionConfig, Pipeline, PushInfo, PushKind, Value,
     aio::{AsyncPushSender, MultiplexedConnection, SendError},
 };
 use tokio::{
@@ -194,9 +194,7 @@ impl Connection {
                 .map(|replies| replies.map(Value::Array)),
             };
             // Without an answer `asked` is dropped as it is, here or wherever this future is dropped.
-            let answer = reply.map_err(|_| {
-                BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time")
-            })?;
+            let answer = reply.map_err(|_| overdue())?;
             let signs = asked.answered();
             let failure = match answer {
                 Ok(value) => {
@@ -218,6 +216,14 @@ impl Connection {
         }
     }
 
+    /// The connection for several writes that must go over the same one.
+    pub(crate) async fn session(&self, deadline: Instant) -> Result<Session, BackendError> {
+        Ok(Session {
+            live: self.live(deadline).await?,
+            inner: Arc::clone(&self.0),
+        })
+    }
+
     /// The connection, or why there is none. Makes one if it is time to.
     async fn live(&self, deadline: Instant) -> Result<Live, BackendError> {
         // An attempt that ends without a connection and without an error ended with its runtime. More than a few of
@@ -237,6 +243,33 @@ impl Connection {
             BackendErrorKind::Unavailable,
             "the tokio runtime to connect on is ending",
         ))
+    }
+}
+
+/// One connection as it is now: when it is lost, this is over.
+pub(crate) struct Session {
+    live: Live,
+    inner: Arc<Inner>,
+}
+
+impl Session {
+    /// Sends the commands in one write, once. Error replies are among the replies.
+    pub(crate) async fn send(
+        &mut self,
+        commands: &Pipeline,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, BackendError> {
+        let asked = Asked::on(self.live.clone(), &self.inner);
+        let sent = self
+            .live
+            .connection
+            .send_packed_commands(commands, 0, commands.len());
+        let answer = timeout_at(deadline, sent).await.map_err(|_| overdue())?;
+        let signs = asked.answered();
+        answer.map_err(|failure| {
+            signs.end(LOST);
+            error::of_client(&failure)
+        })
     }
 }
 
@@ -326,6 +359,10 @@ impl Inner {
 /// How long requests fail at once after an attempt to connect has failed: 50 ms, doubled up to 400 ms.
 fn backoff(failures: u32) -> Duration {
     Duration::from_millis(50 << failures.min(3))
+}
+
+fn overdue() -> BackendError {
+    BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time")
 }
 
 fn still_connecting() -> BackendError {

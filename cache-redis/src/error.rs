@@ -74,6 +74,21 @@ pub(crate) fn is_syntax(error: &ServerError) -> bool {
             .is_some_and(|text| text.contains("syntax error"))
 }
 
+/// Whether scripts cannot be run here at all.
+pub(crate) fn is_scripts_refused(error: &ServerError) -> bool {
+    let says = |what: &str| {
+        error
+            .details()
+            .is_some_and(|text| text.to_ascii_lowercase().contains(what))
+    };
+    match error.code() {
+        // Not where it is a key that is refused.
+        "NOPERM" => says("'eval'") || says("'evalsha'"),
+        "ERR" => says("unknown command"),
+        _ => false,
+    }
+}
+
 /// Whether the server does not know a script (any more).
 pub(crate) fn is_unknown_script(error: &ServerError) -> bool {
     error.kind() == Some(ServerErrorKind::NoScript)
@@ -97,7 +112,10 @@ fn reply(code: &str, detail: Option<&str>) -> BackendError {
             Kind::Role,
             format!("the server cannot do this now ({code})"),
         ),
-        // This refusal has no code of its own.
+        // These have no code of their own.
+        "ERR" if detail.is_some_and(|text| text.contains("max number of clients")) => {
+            BackendError::new(Kind::Capacity, "the server takes no more connections")
+        }
         "ERR" if detail.is_some_and(|text| text.contains("DB index")) => {
             refused("the server has no database of the number in the url")
         }

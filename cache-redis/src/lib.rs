@@ -47,7 +47,8 @@
 //! A user of an access control list needs `~cache:*` (or the prefixes in use), `~cs:*`, and the commands `MGET`, `SET`, `UNLINK`,
 //! `GET`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`. It may be
 //! refused `CLIENT SETINFO`, by which the connections are named, and `INFO`, by which one server is told from another: without it the
-//! invalidations of the last ten seconds are repeated on every new connection.
+//! invalidations of the last ten seconds are repeated on every new connection. Without `EVAL` and `EVALSHA` it needs `WATCH` and
+//! `UNWATCH` in their place.
 //!
 //! # Features
 //!
@@ -57,7 +58,7 @@
 //!
 //! # Layers
 //!
-//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
+//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `watched` the same without scripts, `layout` the
 //! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
 //! life, which begins with a `greeting`: the server is told what another one has `acknowledged`; `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
 //! for examples and tests.
@@ -76,5 +77,6 @@ mod scripts;
 mod server;
 mod sweep;
 mod walk;
+mod watched;
 
 pub use backend::{RedisBackend, RedisBackendBuilder};

@@ -18,6 +18,7 @@ use crate::{
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
     walk::Walk,
+    watched::{Refusal, Write},
 };
 
 /// How long stamps and epochs live, in milliseconds.
@@ -31,6 +32,8 @@ const BATCH: usize = 100;
 pub(crate) struct Server {
     pub(crate) link: Link,
     pub(crate) sweeps: Sweeps,
+    /// Of scripts, by the server.
+    pub(crate) scripts: Refusal,
     pub(crate) read_budget: Duration,
     pub(crate) store_budget: Duration,
     pub(crate) max_value_bytes: usize,
@@ -147,20 +150,44 @@ impl Server {
             }
             None => (0, CENTURY, 2 * CENTURY),
         };
-        let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
-        let keys: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
-        let mut arguments: Vec<&[u8]> = vec![
-            new.fence.stamp.as_bytes(),
-            new.fence.epoch.as_bytes(),
-            &new.bytes,
-            ttl.as_bytes(),
-            needed.as_bytes(),
-            given.as_bytes(),
-        ];
-        arguments.extend_from_slice(more);
-        script
-            .run(&self.link, &keys, &arguments, self.store_deadline())
-            .await
+        let deadline = self.store_deadline();
+        if !self.scripts.holds() {
+            let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
+            let words: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
+            let mut arguments: Vec<&[u8]> = vec![
+                new.fence.stamp.as_bytes(),
+                new.fence.epoch.as_bytes(),
+                &new.bytes,
+                ttl.as_bytes(),
+                needed.as_bytes(),
+                given.as_bytes(),
+            ];
+            arguments.extend_from_slice(more);
+            let reply = script.run(&self.link, &words, &arguments, deadline).await?;
+            match &reply {
+                Value::ServerError(failure) if error::is_scripts_refused(failure) => {
+                    self.scripts.note();
+                }
+                _ => {
+                    self.scripts.is_over();
+                    return Ok(reply);
+                }
+            }
+        }
+        let write = Write {
+            key: keys[0],
+            guard: keys[1],
+            epoch: keys[2],
+            supersedes: keys
+                .get(3..5)
+                .map(|tokens| [tokens[0].as_str(), tokens[1].as_str()]),
+            bytes: &new.bytes,
+            fence: [new.fence.stamp, new.fence.epoch],
+            ttl,
+            epoch_life: [needed, given],
+        };
+        let written = write.run(&self.link, deadline).await?;
+        Ok(written.map_or_else(Value::ServerError, |written| Value::Int(written.into())))
     }
 
     /// Removes these entries of a cache and replaces their stamps, in one transaction; says how many entries there were.
@@ -329,7 +356,7 @@ impl Server {
     }
 }
 
-fn set_token(key: impl AsRef<[u8]>, condition: Option<&str>) -> Cmd {
+pub(crate) fn set_token(key: impl AsRef<[u8]>, condition: Option<&str>) -> Cmd {
     let mut set = redis::cmd("SET");
     set.arg(key.as_ref())
         .arg(Token::random().as_bytes().as_slice());
