@@ -33,6 +33,7 @@ pub(crate) use self::{
     put::PutKey,
 };
 use crate::{
+    after_commit,
     backend::CacheId,
     background::Background,
     clock::Clock,
@@ -205,6 +206,11 @@ impl CacheInner {
         matches!(self.config.store, Store::Disabled)
     }
 
+    /// Whether calls go past the cache, here and now.
+    fn is_left_out(&self) -> bool {
+        self.is_disabled() || after_commit::is_collecting()
+    }
+
     fn counts(&self, held: &Held) -> bool {
         held.counts(self.flights.epoch(), &self.clock)
     }
@@ -238,7 +244,7 @@ impl CacheInner {
             let Some((cache, key)) = place else {
                 return Box::pin(body()).await;
             };
-            if cache.is_disabled() || cache.admit(&returns.value).is_err() {
+            if cache.is_left_out() || cache.admit(&returns.value).is_err() {
                 cache.bypass();
                 return Box::pin(body()).await;
             }
@@ -398,7 +404,7 @@ impl CacheInner {
         key: &KeyText,
         traits: ValueTraits<V>,
     ) -> Option<V> {
-        if self.is_disabled() || self.admit(&traits).is_err() {
+        if self.is_left_out() || self.admit(&traits).is_err() {
             self.bypass();
             return None;
         }

@@ -4,6 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use super::CacheInner;
 use crate::{
+    after_commit,
     backend::{BackendError, CacheBackend},
     error::CacheError,
     key::KeyText,
@@ -33,6 +34,9 @@ impl CacheInner {
         target: Target,
         limit: Duration,
     ) -> Result<bool, CacheError> {
+        if after_commit::collect(self, &target) {
+            return Ok(false);
+        }
         let there = self.begin_invalidation(&target);
         let Some(backend) = self.config.backend() else {
             return Ok(there);
@@ -52,7 +56,10 @@ impl CacheInner {
     }
 
     /// The same for somebody who cannot wait.
-    fn invalidate_detached(self: &Arc<Self>, target: Target) {
+    pub(crate) fn invalidate_detached(self: &Arc<Self>, target: Target) {
+        if after_commit::collect(self, &target) {
+            return;
+        }
         self.begin_invalidation(&target);
         let Some(backend) = self.config.backend() else {
             return;
@@ -134,7 +141,8 @@ impl CacheInner {
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, CacheError> {
         let mut ended = 0;
-        if self.is_disabled() {
+        // The predicate cannot be kept.
+        if self.is_disabled() || after_commit::collect(self, &Target::All) {
             return Ok(ended);
         }
         // First the loads: one of them may not land once the walk through memory has passed its key.

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::{CacheInner, Interrupted, Keep, Target};
 use crate::{
+    after_commit,
     backend::{Fence, FenceScope, NewEntry},
     codec::ValueForm,
     error::CacheError,
@@ -34,6 +35,19 @@ struct PutAttempt {
     patience: Duration,
 }
 
+impl PutAttempt {
+    /// Of a put that stores nothing.
+    const fn none() -> Self {
+        Self {
+            presence: None,
+            epoch: 0,
+            changes: 0,
+            fence: Ok(None),
+            patience: Duration::ZERO,
+        }
+    }
+}
+
 impl CacheInner {
     /// Runs `body` and stores what it gives in place of what is there.
     pub(crate) async fn put<R, O, B, F, S, T, K>(
@@ -60,7 +74,12 @@ impl CacheInner {
         }
         // The fence is made of what is known before the body: an invalidation, or another put, that comes while the body
         // runs may have seen newer data than the body did.
-        let attempt = self.attempt_put(&key).await;
+        let collecting = after_commit::is_collecting();
+        let attempt = if collecting {
+            PutAttempt::none()
+        } else {
+            self.attempt_put(&key).await
+        };
         let interrupted = Interrupted::new(
             self,
             match &key {
@@ -85,7 +104,8 @@ impl CacheInner {
                 .await
                 .map(drop),
             Some(key) => match self.lifetime(&value, ttl, &keep, returns.value.is_none) {
-                // Not to be stored; but what is there is no longer true.
+                // Not to be stored, at least not before somebody else's commit; but what is there is no longer true.
+                Some(_) if collecting => self.invalidate(Target::Key(key)).await.map(drop),
                 None => self
                     .invalidate_within(Target::Key(key), attempt.patience)
                     .await
