@@ -413,6 +413,14 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
         self.load(cache.entry("default-cache-key")).await.map(drop)
     }
 
+    /// How often a store has found something in place of an entry of the cache that a look-up does not even see: what another
+    /// program has put there, of a kind that this backend cannot read. The cache counts it among its
+    /// [`decode_failures`](crate::CacheStats::decode_failures). 0 unless overridden.
+    fn foreign_entries(&self, cache: &CacheId) -> u64 {
+        let _ = cache;
+        0
+    }
+
     /// What tells this backend from others: the same for each of its handles. The caches of a manager that are on one backend
     /// give it up together when it fails, and come back to it together.
     ///

@@ -130,8 +130,15 @@ impl CacheInner {
 
     pub(crate) fn stats(&self) -> CacheStats {
         let entries = self.memory.as_ref().map_or(0, Memory::len);
-        self.counters
-            .snapshot(entries, self.pending_invalidations())
+        let backend = self.config.backend();
+        let foreign = backend.map_or(0, |backend| backend.foreign_entries(&self.id));
+        let stats = self
+            .counters
+            .snapshot(entries, self.pending_invalidations());
+        CacheStats {
+            decode_failures: stats.decode_failures + foreign,
+            ..stats
+        }
     }
 
     /// How many invalidations the backend has not acknowledged.

@@ -1,6 +1,10 @@
 //! The public face: settings, and the trait that caches know.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use cache_core::{
@@ -216,6 +220,7 @@ impl RedisBackendBuilder {
         Ok(RedisBackend(Arc::new(Server {
             link: Link::new(address, self.connections, patience),
             sweeps: Sweeps::default(),
+            foreign: Mutex::default(),
             scripts: Refusal::default(),
             read_budget: self.read_budget,
             store_budget: self.store_budget,
@@ -231,7 +236,7 @@ impl CacheBackend for RedisBackend {
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.0.store(&Keys::of(entry), &new).await
+        self.0.store(entry, &new).await
     }
 
     /// A server that is full writes nothing, but the entry goes and the stamp with it: that is `Ok(false)` too.
@@ -299,6 +304,11 @@ impl CacheBackend for RedisBackend {
 
     fn instance(&self) -> Option<BackendInstance> {
         Some(BackendInstance::of(&self.0))
+    }
+
+    /// What is not a string is not seen by a look-up; a store finds it in its way.
+    fn foreign_entries(&self, cache: &CacheId) -> u64 {
+        self.0.foreign(cache)
     }
 
     fn read_budget(&self) -> Duration {

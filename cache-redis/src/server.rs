@@ -4,7 +4,11 @@
 //! a full server take a second one. An invalidation by predicate is no such step: it
 //! walks through the database.
 
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use cache_core::backend::{BackendError, CacheId, EntryId, FenceScope, Loaded, NewEntry, Token};
 use redis::{Cmd, Pipeline, ServerError, Value};
@@ -32,6 +36,8 @@ const BATCH: usize = 100;
 pub(crate) struct Server {
     pub(crate) link: Link,
     pub(crate) sweeps: Sweeps,
+    /// Where something else than a string was found in place of an entry.
+    pub(crate) foreign: Mutex<HashMap<CacheId, u64>>,
     /// Of scripts, by the server.
     pub(crate) scripts: Refusal,
     pub(crate) read_budget: Duration,
@@ -105,9 +111,25 @@ impl Server {
     }
 
     /// Writes an entry if its tokens are still in force; says whether they were.
-    pub(crate) async fn store(&self, keys: &Keys, new: &NewEntry) -> Result<bool, BackendError> {
+    pub(crate) async fn store(
+        &self,
+        entry: EntryId<'_>,
+        new: &NewEntry,
+    ) -> Result<bool, BackendError> {
+        let keys = Keys::of(entry);
         let touched = [&keys.value, &keys.stamp, &keys.epoch];
-        Ok(reply::count(self.write(&STORE, &touched, new, &[]).await?)? == 1)
+        let written = reply::count(self.write(&STORE, &touched, new, &[]).await?)?;
+        if written == 2 {
+            let mut foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+            *foreign.entry(entry.cache().clone()).or_default() += 1;
+        }
+        Ok(written > 0)
+    }
+
+    /// How often there was something else than a string in place of an entry of the cache.
+    pub(crate) fn foreign(&self, cache: &CacheId) -> u64 {
+        let foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        foreign.get(cache).copied().unwrap_or(0)
     }
 
     /// The same, and ends what is being computed elsewhere.
@@ -130,7 +152,7 @@ impl Server {
                 self.remove(entry.cache(), &[keys]).await?;
                 Ok(false)
             }
-            written => Ok(reply::count(written)? == 1),
+            written => Ok(reply::count(written)? > 0),
         }
     }
 
@@ -187,7 +209,7 @@ impl Server {
             epoch_life: [needed, given],
         };
         let written = write.run(&self.link, deadline).await?;
-        Ok(written.map_or_else(Value::ServerError, |written| Value::Int(written.into())))
+        Ok(written.map_or_else(Value::ServerError, Value::Int))
     }
 
     /// Removes these entries of a cache and replaces their stamps, in one transaction; says how many entries there were.

@@ -59,12 +59,12 @@ pub(crate) struct Write<'a> {
 }
 
 impl Write<'_> {
-    /// Says whether it was written. The inner error is the reply that refused it.
+    /// As the scripts, whether it was written, and over what. The inner error is the reply that refused it.
     pub(crate) async fn run(
         &self,
         link: &Link,
         deadline: Instant,
-    ) -> Result<Result<bool, ServerError>, BackendError> {
+    ) -> Result<Result<i64, ServerError>, BackendError> {
         let mut session = link.session(deadline).await?;
         loop {
             let mut look = Pipeline::new();
@@ -73,7 +73,12 @@ impl Write<'_> {
             look.cmd("WATCH").arg(self.guard).arg(self.epoch);
             look.cmd("MGET").arg(self.guard).arg(self.epoch);
             look.cmd("PTTL").arg(self.epoch);
+            look.cmd("GETRANGE").arg(self.key).arg(0).arg(0);
             let mut replies = session.send(&look, deadline).await?;
+            let foreign = matches!(
+                replies.pop(),
+                Some(Value::ServerError(failure)) if error::is_wrong_type(&failure)
+            );
             if let Some(refused) = reply::take_error(&mut replies) {
                 return Ok(Err(refused));
             }
@@ -87,20 +92,21 @@ impl Write<'_> {
                     .all(|(found, read)| reply::token(found) == Some(*read));
             let lives = matches!(life, Value::Int(left) if left >= 0 && left.unsigned_abs() >= self.epoch_life[0]);
             if !holds && self.supersedes.is_none() {
-                return Ok(Ok(false));
+                return Ok(Ok(0));
             }
             let mut replies = session.send(&self.writes(holds, lives), deadline).await?;
             if let Some(refused) = reply::take_error(&mut replies) {
                 return Ok(Err(refused));
             }
             match replies.pop() {
-                Some(Value::Nil) if self.supersedes.is_none() => return Ok(Ok(false)),
+                Some(Value::Nil) if self.supersedes.is_none() => return Ok(Ok(0)),
                 // A token was replaced in between, and what this supersedes is still there.
                 Some(Value::Nil) => {}
                 Some(Value::Array(mut executed)) => {
                     return Ok(match reply::take_error(&mut executed) {
                         Some(refused) => Err(refused),
-                        None => Ok(holds),
+                        None if !holds => Ok(0),
+                        None => Ok(if foreign { 2 } else { 1 }),
                     });
                 }
                 _ => return Err(error::unexpected()),

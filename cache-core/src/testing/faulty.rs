@@ -314,6 +314,10 @@ impl CacheBackend for FaultyBackend {
         self.inner.health()
     }
 
+    fn foreign_entries(&self, cache: &CacheId) -> u64 {
+        self.inner.foreign_entries(cache)
+    }
+
     fn instance(&self) -> Option<BackendInstance> {
         Some(BackendInstance::of(&self.faults))
     }
