@@ -354,6 +354,10 @@ impl CacheManager {
         if has_timer() {
             let drained = async {
                 self.settle().await;
+                // Whoever did so may have ended with another runtime.
+                for cache in self.caches().iter().filter(|cache| cache.owes()) {
+                    cache.recover();
+                }
                 while self.pending_invalidations() > 0 {
                     sleep(DRAIN_STEP).await;
                 }

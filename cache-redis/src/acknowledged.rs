@@ -46,7 +46,8 @@ pub(crate) struct ServerId {
 }
 
 /// Something that was invalidated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug))] // it has keys in it
 pub(crate) enum Ended {
     Entry(CacheId, String),
     Cache(CacheId),

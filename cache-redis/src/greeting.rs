@@ -52,7 +52,7 @@ async fn ask(connection: &mut MultiplexedConnection) -> Result<Option<ServerId>,
         let mut lines = texts.iter().flat_map(|text| text.lines());
         lines.find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.to_owned()))
     };
-    if field("role").is_some_and(|role| role == "slave") {
+    if field("role").is_some_and(|role| role == "slave" || role == "replica") {
         return Err(error::replica());
     }
     Ok(field("run_id")

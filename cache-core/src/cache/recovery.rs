@@ -15,7 +15,7 @@ const AT_ONCE: usize = 64;
 
 impl CacheInner {
     /// Sees to it that what is owed is tried again. Returns at once.
-    pub(super) fn recover(&self) {
+    pub(crate) fn recover(&self) {
         if let Some(line) = &self.line {
             line.keep();
         }
