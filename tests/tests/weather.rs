@@ -146,7 +146,7 @@ async fn case_b32_a_halted_server_costs_one_read_budget_until_it_is_given_up() {
             *longest < BUDGET + Duration::from_millis(10) + SLACK,
             "{longest:?}"
         );
-        assert!(waited <= 6, "{waited}");
+        assert!(waited <= 20, "{waited}");
         assert!(!caches().health().is_up());
         server.resume().expect("it goes on");
         let back = until_hit(1).await;
