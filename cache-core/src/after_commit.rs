@@ -82,9 +82,9 @@ pub(crate) fn collect(cache: &Arc<CacheInner>, target: &Target) -> bool {
 ///
 /// # What happens within `collect`
 ///
-/// - Invalidations are collected, whatever their `when`: those of attributes, those by hand ([`Cache::invalidate`](crate::Cache::invalidate)
+/// - Invalidations are collected, whatever their `when`: those of attributes, those by hand ([`Cache::invalidate`](crate::LocalCache::invalidate)
 ///   returns `Ok(false)`), and those of a function that is interrupted.
-///   [`invalidate_if`](crate::Cache::invalidate_if) becomes one of the whole cache.
+///   [`invalidate_if`](crate::LocalCache::invalidate_if) becomes one of the whole cache.
 /// - Values that are put are not stored: their keys are invalidated afterwards. The transaction may yet be rolled back.
 /// - Functions under `#[cache_result]`, and look-ups by hand, go past the cache, and count as bypasses: what they read in the
 ///   transaction is nobody else's, and what others have stored does not show what was written in it.

@@ -179,6 +179,32 @@ async fn case_b32_a_program_starts_without_its_server() {
     .await;
 }
 
+/// Handles that were passed on one by one lead to one server, which is found to be gone once.
+#[tokio::test]
+async fn caches_on_one_server_give_it_up_together() {
+    let mut server = RedisServer::start().expect("a server");
+    let redis = backend(&server.url());
+    let mut builder = CacheManager::builder();
+    for name in ["one", "two", "three"] {
+        builder = builder.cache(name, CacheConfig::on(redis.clone()));
+    }
+    let caches = builder.build().expect("valid");
+    let cache = |name| caches.cache::<u64>(name).expect("a cache");
+    server.stop();
+    for key in 0..3 {
+        cache("one").get(&key).await;
+    }
+    for name in ["two", "three"] {
+        cache(name).get(&1).await;
+        assert!(cache(name).invalidate(&1).await.is_err());
+        assert_eq!(caches.health().caches[name], BackendHealth::Down);
+        assert_eq!(cache(name).stats().backend_errors, 0, "it was not asked");
+    }
+    server.restart().expect("it starts again");
+    let report = caches.shutdown(Duration::from_secs(60)).await;
+    assert_eq!(report.pending_invalidations, 0);
+}
+
 /// Everything the program logs and shows, with a server that refuses it.
 #[tokio::test]
 async fn case_b56_no_secret_is_shown() {
