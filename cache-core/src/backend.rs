@@ -39,7 +39,7 @@ use bytes::Bytes;
 
 pub use self::{
     error::{BackendError, BackendErrorKind, BackendHealth},
-    id::{CacheId, EntryId},
+    id::{BackendInstance, CacheId, EntryId},
     token::{Fence, Token},
 };
 
@@ -390,6 +390,53 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
         cache: &CacheId,
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError>;
+
+    /// Finds out whether the backend works again, after it was given up. Asked in the background, at most a few times a second,
+    /// within the read budget; callers come back when it succeeds.
+    ///
+    /// Unless overridden it looks up an entry. Override it where reading may work although writing does not.
+    ///
+    /// ```
+    /// use cache_core::{backend::{CacheBackend, CacheId}, testing::{FaultyBackend, MapBackend, Operation}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// let cache = CacheId::new("price", "cache:price");
+    /// backend.fail(&[Operation::Load]);
+    /// assert!(backend.probe(&cache).await.is_err());
+    /// backend.heal();
+    /// assert!(backend.probe(&cache).await.is_ok());
+    /// # }
+    /// ```
+    async fn probe(&self, cache: &CacheId) -> Result<(), BackendError> {
+        // Any entry will do, and of this one it is known that no long key text is made up for it.
+        self.load(cache.entry("default-cache-key")).await.map(drop)
+    }
+
+    /// How often a store has found something in place of an entry of the cache that a look-up does not even see: what another
+    /// program has put there, of a kind that this backend cannot read. The cache counts it among its
+    /// [`decode_failures`](crate::CacheStats::decode_failures). 0 unless overridden.
+    fn foreign_entries(&self, cache: &CacheId) -> u64 {
+        let _ = cache;
+        0
+    }
+
+    /// What tells this backend from others: the same for each of its handles. The caches of a manager that are on one backend
+    /// give it up together when it fails, and come back to it together.
+    ///
+    /// `None`, which is what it gives unless overridden: handles that were passed to
+    /// [`CacheConfig::on`](crate::CacheConfig::on) one by one are taken for several backends.
+    ///
+    /// ```
+    /// use cache_core::{CacheBackend, testing::MapBackend};
+    ///
+    /// let backend = MapBackend::new();
+    /// assert_eq!(backend.instance(), backend.clone().instance());
+    /// assert_ne!(backend.instance(), MapBackend::new().instance());
+    /// ```
+    fn instance(&self) -> Option<BackendInstance> {
+        None
+    }
 
     /// How long a caller waits for this backend before it goes on without it: for a read, and for the
     /// acknowledgement of a put or an invalidation. 100 ms unless overridden.

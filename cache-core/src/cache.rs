@@ -37,6 +37,7 @@ pub use self::{
     soon::Soon,
 };
 use crate::{
+    after_commit,
     backend::CacheId,
     background::Background,
     clock::Clock,
@@ -45,6 +46,7 @@ use crate::{
     error::CacheError,
     flight::Flights,
     key::{KeyError, KeyParts, KeySecret, KeyText, KeyWriter},
+    line::{Line, Lines},
     memory::{Held, Memory},
     owed::Owed,
     random,
@@ -69,6 +71,8 @@ pub(crate) struct CacheInner {
     fingerprint: OnceLock<u64>,
     complaints: Complaints,
     owed: Owed,
+    /// To the backend, if the cache is on one.
+    line: Option<Arc<Line>>,
 }
 
 /// What all caches of a manager share.
@@ -77,6 +81,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) background: Background,
     pub(crate) secret: Option<Arc<KeySecret>>,
+    pub(crate) lines: Lines,
 }
 
 /// What an attribute says about the entries it makes.
@@ -106,11 +111,16 @@ impl CacheInner {
             fingerprint: OnceLock::new(),
             complaints: Complaints::default(),
             owed: Owed::default(),
+            line: config.backend().map(|backend| shared.lines.to(backend)),
             clock: shared.clock,
             background: shared.background,
             secret: shared.secret,
             config,
         }
+    }
+
+    pub(crate) fn id(&self) -> &CacheId {
+        &self.id
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -123,8 +133,15 @@ impl CacheInner {
 
     pub(crate) fn stats(&self) -> CacheStats {
         let entries = self.memory.as_ref().map_or(0, Memory::len);
-        self.counters
-            .snapshot(entries, self.pending_invalidations())
+        let backend = self.config.backend();
+        let foreign = backend.map_or(0, |backend| backend.foreign_entries(&self.id));
+        let stats = self
+            .counters
+            .snapshot(entries, self.pending_invalidations());
+        CacheStats {
+            decode_failures: stats.decode_failures + foreign,
+            ..stats
+        }
     }
 
     /// How many invalidations the backend has not acknowledged.
@@ -214,6 +231,11 @@ impl CacheInner {
 
     fn is_disabled(&self) -> bool {
         matches!(self.config.store, Store::Disabled)
+    }
+
+    /// Whether calls go past the cache, here and now.
+    fn is_left_out(&self) -> bool {
+        self.is_disabled() || after_commit::is_collecting()
     }
 
     fn counts(&self, held: &Held) -> bool {

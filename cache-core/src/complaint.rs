@@ -1,11 +1,8 @@
-//! What is logged of a cache: once, or once per change of state; never per call.
+//! What is logged of a cache, once; never per call. What is logged of its backend is in [`line`](crate::line).
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::OnceLock;
 
-use tracing::{info, warn};
+use tracing::warn;
 
 use crate::{backend::BackendError, error::CacheError};
 
@@ -18,7 +15,7 @@ pub(crate) struct Complaints {
     codec: OnceLock<()>,
     size: OnceLock<()>,
     entry: OnceLock<()>,
-    backend_down: AtomicBool,
+    runtime: OnceLock<()>,
 }
 
 impl Complaints {
@@ -47,17 +44,10 @@ impl Complaints {
         });
     }
 
-    pub(crate) fn backend_failed(&self, cache: &str, error: &BackendError) {
-        if !self.backend_down.swap(true, Ordering::Relaxed) {
-            warn!(cache, %error, "the backend fails: calls run their functions until it answers again");
-        }
-    }
-
-    pub(crate) fn backend_answered(&self, cache: &str) {
-        if self.backend_down.load(Ordering::Relaxed)
-            && self.backend_down.swap(false, Ordering::Relaxed)
-        {
-            info!(cache, "the backend answers again");
-        }
+    /// Says that the backend could not even be asked.
+    pub(crate) fn outside_of_a_runtime(&self, cache: &str, error: &BackendError) {
+        self.runtime.get_or_init(|| {
+            warn!(cache, %error, "the backend could not be asked (said once; the statistics go on counting)");
+        });
     }
 }

@@ -52,6 +52,7 @@
 //! | [`cache_result`], [`cache_put`], [`cache_invalidate`], [`cache_invalidate_all`] | the attributes, with all their options |
 //! | [`CacheManager`], [`CacheConfig`] | which cache is where, for how long |
 //! | [`Cache`] | the same entries by hand |
+//! | [`AfterCommit`] | invalidations that wait for a transaction of the caller |
 //! | [`Codec`] | the form of values in a backend: [`Bincode`], [`Json`], [`Postcard`], [`MessagePack`], or your own |
 //! | [`backend`] | what a store of your own has to do; the crate `cache-redis` has one for Redis |
 //! | [`testing`] | a manager per test, a clock that can be moved, backends that fail |
@@ -61,6 +62,7 @@
 //! Caches in memory work on any executor; waiting for somebody else's load is limited in time only on Tokio. Backends need a
 //! Tokio runtime with time enabled.
 
+mod after_commit;
 pub mod backend;
 mod background;
 mod cache;
@@ -76,6 +78,7 @@ mod handle;
 pub mod key;
 mod later;
 mod limit;
+mod line;
 mod manager;
 mod memory;
 mod name;
@@ -91,6 +94,7 @@ mod value;
 #[doc(hidden)]
 pub mod __private;
 
+pub use after_commit::AfterCommit;
 pub use backend::{BackendError, CacheBackend};
 pub use cache_macros::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 pub use codec::{

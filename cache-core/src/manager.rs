@@ -21,6 +21,7 @@ use crate::{
     handle::Cache,
     key::KeySecret,
     limit::has_timer,
+    line::Lines,
     name,
     registry::{self, Warning},
     stats::CacheStats,
@@ -287,7 +288,8 @@ impl CacheManager {
     #[must_use]
     pub fn health(&self) -> Health {
         let health = |name: String| {
-            let health = self.inner.configured.of(&name).backend()?.health();
+            let config = self.inner.configured.of(&name);
+            let health = self.inner.shared.lines.to(config.backend()?).health();
             Some((name, health))
         };
         let caches = self.names().into_iter().filter_map(health).collect();
@@ -352,6 +354,10 @@ impl CacheManager {
         if has_timer() {
             let drained = async {
                 self.settle().await;
+                // Whoever did so may have ended with another runtime.
+                for cache in self.caches().iter().filter(|cache| cache.owes()) {
+                    cache.recover();
+                }
                 while self.pending_invalidations() > 0 {
                     sleep(DRAIN_STEP).await;
                 }
@@ -400,6 +406,7 @@ impl CacheManager {
             .configured
             .refuse_shared_prefix(name, &config, others)?;
         let cache = Arc::new(CacheInner::new(name, config, self.inner.shared.clone()));
+        cache.enlist();
         caches.insert(name.into(), Arc::clone(&cache));
         Ok(cache)
     }
@@ -571,6 +578,7 @@ impl CacheManagerBuilder {
             clock: self.clock.unwrap_or_else(Clock::new),
             background: Background::new(),
             secret: self.secret.map(Arc::new),
+            lines: Lines::default(),
         };
         Ok(CacheManager {
             inner: Arc::new(Inner {

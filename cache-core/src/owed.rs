@@ -36,7 +36,6 @@ struct State {
     /// Each with the last attempt that began for it.
     keys: HashMap<KeyText, Attempt>,
     all: Option<Attempt>,
-    recovering: bool,
 }
 
 impl Owed {
@@ -88,32 +87,20 @@ impl Owed {
         state.all.is_some() || state.keys.contains_key(key)
     }
 
-    /// Something that is owed, for the one who recovers. If there is nothing more, he is done: the next is somebody else's to
-    /// recover.
-    pub(crate) fn next(&self) -> Option<Target> {
-        let mut state = self.lock();
-        let next = match state.all {
-            Some(_) => Some(Target::All),
-            None => state.keys.keys().next().cloned().map(Target::Key),
-        };
-        state.recovering = next.is_some();
-        next
+    /// Some of what is owed since before that attempt, at most `limit`.
+    pub(crate) fn before(&self, attempt: Attempt, limit: usize) -> Vec<Target> {
+        let state = self.lock();
+        if state.all.is_some_and(|owed| owed < attempt) {
+            return vec![Target::All];
+        }
+        let keys = state.keys.iter().filter(|(_, owed)| **owed < attempt);
+        keys.take(limit)
+            .map(|(key, _)| Target::Key(key.clone()))
+            .collect()
     }
 
     pub(crate) fn len(&self) -> usize {
         self.len.load(Ordering::Acquire)
-    }
-
-    /// Whether the caller is to see to it that what is owed is tried again: something is, and nobody else does.
-    pub(crate) fn recover(&self) -> bool {
-        let mut state = self.lock();
-        let owed = state.all.is_some() || !state.keys.is_empty();
-        owed && !std::mem::replace(&mut state.recovering, true)
-    }
-
-    /// The one who recovers was interrupted.
-    pub(crate) fn interrupted(&self) {
-        self.lock().recovering = false;
     }
 
     fn count(&self, state: &State) {
@@ -140,7 +127,6 @@ impl std::fmt::Debug for State {
         f.debug_struct("State")
             .field("keys", &self.keys.len())
             .field("all", &self.all.is_some())
-            .field("recovering", &self.recovering)
             .finish()
     }
 }

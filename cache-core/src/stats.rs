@@ -22,7 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct CacheStats {
     /// Calls answered from the cache.
     pub hits: u64,
-    /// Calls that found nothing and ran the function (or, by hand, returned nothing).
+    /// Calls that found nothing and ran the function (or, by hand, returned nothing); and calls given up while they asked the
+    /// backend.
     pub misses: u64,
     /// Calls that waited for somebody else's load, however they got their value in the end.
     pub coalesced: u64,
@@ -39,7 +40,8 @@ pub struct CacheStats {
     pub stores: u64,
     /// Values not stored because an invalidation or a put came in between.
     pub stores_refused: u64,
-    /// Values not stored because the backend or the codec failed.
+    /// Values not stored because the backend or the codec failed, or because too many (1 024, or 16 MiB) were on their way into the
+    /// backend already.
     pub store_failures: u64,
     /// Invalidations begun, of single entries and of the whole cache; and the entries that `invalidate_if` has ended.
     pub invalidations: u64,

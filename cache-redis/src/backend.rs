@@ -1,25 +1,32 @@
 //! The public face: settings, and the trait that caches know.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use cache_core::{
     BackendError, CacheBackend, CacheError,
-    backend::{BackendHealth, CacheId, EntryId, Fence, Loaded, NewEntry},
+    backend::{BackendHealth, BackendInstance, CacheId, EntryId, Fence, Loaded, NewEntry},
 };
 
 use crate::{
+    acknowledged::Ended,
     address::Address,
     connection::Patience,
     layout::Keys,
     link::Link,
     server::Server,
     sweep::{self, Sweeps},
+    watched::Refusal,
 };
 
 /// A Redis server as the store of caches.
 ///
-/// Cheap to clone; all clones share their connections. It needs Redis 6.0 or newer, or Valkey, with `EVAL`.
+/// Cheap to clone; all clones share their connections. It needs Redis 6.0 or newer, or Valkey. Where it may
+/// not use `EVAL`, a store takes two round trips on a connection of its own.
 ///
 /// Nothing ever waits for the server but the calls themselves, and those no longer than their budget. Connections are
 /// made when they are first needed, on the tokio runtime that needs them, and replaced when they are lost, when they
@@ -203,12 +210,18 @@ impl RedisBackendBuilder {
     pub fn build(self) -> Result<RedisBackend, CacheError> {
         let patience = Patience {
             connecting: self.read_budget,
+            // Not longer, however patient the requests are: a server that is back would be found that much later.
+            attempt: self
+                .read_budget
+                .max(self.store_budget.min(Duration::from_secs(1))),
             silence: self.read_budget.max(self.store_budget),
         };
         let address = Address::parse(&self.url, patience.silence)?;
         Ok(RedisBackend(Arc::new(Server {
             link: Link::new(address, self.connections, patience),
             sweeps: Sweeps::default(),
+            foreign: Mutex::default(),
+            scripts: Refusal::default(),
             read_budget: self.read_budget,
             store_budget: self.store_budget,
             max_value_bytes: self.max_value_bytes,
@@ -223,12 +236,18 @@ impl CacheBackend for RedisBackend {
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.0.store(&Keys::of(entry), &new).await
+        self.0.store(entry, &new).await
     }
 
     /// A server that is full writes nothing, but the entry goes and the stamp with it: that is `Ok(false)` too.
     async fn put(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {
-        self.0.put(entry, &new).await
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            let written = self.0.put(entry, &new).await?;
+            if telling.heard(Ended::entry(entry))? {
+                return Ok(written);
+            }
+        }
     }
 
     async fn load_cache_fence(&self, cache: &CacheId) -> Result<Option<Fence>, BackendError> {
@@ -236,16 +255,27 @@ impl CacheBackend for RedisBackend {
     }
 
     async fn invalidate(&self, entry: EntryId<'_>) -> Result<bool, BackendError> {
-        Ok(self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await? == 1)
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            let removed = self.0.invalidate(entry.cache(), &[Keys::of(entry)]).await?;
+            if telling.heard(Ended::entry(entry))? {
+                return Ok(removed == 1);
+            }
+        }
     }
 
     /// One command; three on a server before 6.2, and on one that is full. What is left behind is removed by a sweep in the background, as far as it surely belongs to this cache,
     /// and otherwise expires by itself.
     async fn invalidate_all(&self, cache: &CacheId) -> Result<(), BackendError> {
-        if let Some(ended) = self.0.replace_epoch(cache).await? {
-            sweep::start(&self.0, cache, ended);
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            if let Some(ended) = self.0.replace_epoch(cache).await? {
+                sweep::start(&self.0, cache, ended);
+            }
+            if telling.heard(Ended::Cache(cache.clone()))? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Walks through the whole database in small steps. It has no time limit as a whole, each step has the store budget;
@@ -256,7 +286,29 @@ impl CacheBackend for RedisBackend {
         cache: &CacheId,
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, BackendError> {
-        self.0.invalidate_if(cache, predicate).await
+        let mut telling = self.0.link.acknowledged.telling();
+        loop {
+            let ended = self.0.invalidate_if(cache, predicate).await?;
+            // Loads under way are to be refused, also by a server that has not seen their stamps replaced: there only ending the
+            // whole cache does that.
+            if telling.heard(Ended::Cache(cache.clone()))? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Writes, because a server that lost its role can still be read. One that is full works as far as a cache is concerned.
+    async fn probe(&self, _cache: &CacheId) -> Result<(), BackendError> {
+        self.0.probe().await
+    }
+
+    fn instance(&self) -> Option<BackendInstance> {
+        Some(BackendInstance::of(&self.0))
+    }
+
+    /// What is not a string is not seen by a look-up; a store finds it in its way.
+    fn foreign_entries(&self, cache: &CacheId) -> u64 {
+        self.0.foreign(cache)
     }
 
     fn read_budget(&self) -> Duration {

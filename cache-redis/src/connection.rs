@@ -19,6 +19,8 @@
 //!   than one read budget after it began: who comes later fails at once. A request that finds `Down` fails at once too.
 //! - A request is sent once. Only one thing is repeated: a request whose connection vanished together with the runtime
 //!   that drove it, which is no failure of the server. Every request of this crate may be repeated.
+//! - Before a connection is used it is found out which server it leads to, and that server is told what another one has
+//!   acknowledged (`greeting`). One that leads to a replica is not used.
 //! - **The watchdog.** A request that is not answered in time makes the connection suspect: one `PING` is sent after
 //!   it, and if that is not answered either within [`Patience::silence`], the connection is replaced. A slow server
 //!   answers it and keeps its connection.
@@ -35,7 +37,7 @@ use std::{
 
 use cache_core::backend::{BackendError, BackendErrorKind};
 use redis::{
-    AsyncConnectionConfig, PushInfo, PushKind, Value,
+    AsyncConnectionConfig, Pipeline, PushInfo, PushKind, Value,
     aio::{AsyncPushSender, MultiplexedConnection, SendError},
 };
 use tokio::{
@@ -44,14 +46,22 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{address::Address, error, link::Request};
+use crate::{
+    acknowledged::{Acknowledged, ServerNumber},
+    address::Address,
+    error, greeting,
+    link::Request,
+    reply,
+};
 
 /// How long is waited for what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// A request that finds a connection being made waits until it has been tried for that long.
     pub(crate) connecting: Duration,
-    /// An attempt to connect, and the watchdog's `PING`, are given up after that.
+    /// An attempt to connect is given up after that.
+    pub(crate) attempt: Duration,
+    /// The watchdog's `PING` is given up after that.
     pub(crate) silence: Duration,
 }
 
@@ -61,6 +71,7 @@ pub(crate) struct Connection(Arc<Inner>);
 struct Inner {
     address: Address,
     patience: Patience,
+    acknowledged: Arc<Acknowledged>,
     state: Mutex<State>,
 }
 
@@ -84,6 +95,7 @@ enum State {
 #[derive(Clone)]
 struct Live {
     connection: MultiplexedConnection,
+    server: ServerNumber,
     signs: Arc<Signs>,
 }
 
@@ -148,10 +160,15 @@ impl Drop for Witness {
 }
 
 impl Connection {
-    pub(crate) fn new(address: Address, patience: Patience) -> Self {
+    pub(crate) fn new(
+        address: Address,
+        patience: Patience,
+        acknowledged: Arc<Acknowledged>,
+    ) -> Self {
         Self(Arc::new(Inner {
             address,
             patience,
+            acknowledged,
             state: Mutex::new(State::Idle),
         }))
     }
@@ -177,12 +194,16 @@ impl Connection {
                 .map(|replies| replies.map(Value::Array)),
             };
             // Without an answer `asked` is dropped as it is, here or wherever this future is dropped.
-            let answer = reply.map_err(|_| {
-                BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time")
-            })?;
+            let answer = reply.map_err(|_| overdue())?;
             let signs = asked.answered();
             let failure = match answer {
-                Ok(value) => return Ok(value),
+                Ok(value) => {
+                    if reply::is_of_replica(&value) {
+                        // The next request finds out who is the master now.
+                        signs.end(LOST);
+                    }
+                    return Ok(value);
+                }
                 Err(failure) => failure,
             };
             if signs.cause().await == ORPHANED && !repeated {
@@ -193,6 +214,14 @@ impl Connection {
             signs.end(LOST);
             return Err(error::of_client(&failure));
         }
+    }
+
+    /// The connection for several writes that must go over the same one.
+    pub(crate) async fn session(&self, deadline: Instant) -> Result<Session, BackendError> {
+        Ok(Session {
+            live: self.live(deadline).await?,
+            inner: Arc::clone(&self.0),
+        })
     }
 
     /// The connection, or why there is none. Makes one if it is time to.
@@ -217,6 +246,33 @@ impl Connection {
     }
 }
 
+/// One connection as it is now: when it is lost, this is over.
+pub(crate) struct Session {
+    live: Live,
+    inner: Arc<Inner>,
+}
+
+impl Session {
+    /// Sends the commands in one write, once. Error replies are among the replies.
+    pub(crate) async fn send(
+        &mut self,
+        commands: &Pipeline,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, BackendError> {
+        let asked = Asked::on(self.live.clone(), &self.inner);
+        let sent = self
+            .live
+            .connection
+            .send_packed_commands(commands, 0, commands.len());
+        let answer = timeout_at(deadline, sent).await.map_err(|_| overdue())?;
+        let signs = asked.answered();
+        answer.map_err(|failure| {
+            signs.end(LOST);
+            error::of_client(&failure)
+        })
+    }
+}
+
 /// An attempt under way: what closes when it is over, and when it began.
 type Attempt = (watch::Receiver<()>, Instant);
 
@@ -226,13 +282,18 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_of_use(&self, live: &Live) -> bool {
+        // Another server means that somebody else has met one: this connection may lead to the one before.
+        live.signs.life() == ALIVE && live.server == self.acknowledged.server()
+    }
+
     fn connection_or_attempt(self: &Arc<Self>) -> Result<Result<Live, Attempt>, BackendError> {
         let mut state = self.state();
         let failures = match &*state {
-            State::Up(live) if live.signs.life() == ALIVE => return Ok(Ok(live.clone())),
+            State::Up(live) if self.is_of_use(live) => return Ok(Ok(live.clone())),
             // An attempt can also stand still for ever: on a runtime that is alive and that nobody drives.
             State::Connecting { since, over, .. }
-                if over.has_changed().is_ok() && since.elapsed() <= 2 * self.patience.silence =>
+                if over.has_changed().is_ok() && since.elapsed() <= 2 * self.patience.attempt =>
             {
                 if since.elapsed() >= self.patience.connecting {
                     return Err(still_connecting());
@@ -260,9 +321,10 @@ impl Inner {
         };
         // The task holds what it works for weakly: a backend that is dropped does not go on connecting for long.
         let inner = Arc::downgrade(self);
-        let (address, limit) = (self.address.clone(), self.patience.silence);
+        let (address, limit) = (self.address.clone(), self.patience.attempt);
+        let acknowledged = Arc::clone(&self.acknowledged);
         runtime.spawn(async move {
-            let outcome = connect(&address, limit).await;
+            let outcome = connect(&address, limit, &acknowledged).await;
             if let Some(inner) = inner.upgrade() {
                 inner.attempt_ended(since, outcome, failures);
             }
@@ -294,9 +356,13 @@ impl Inner {
     }
 }
 
-/// How long requests fail at once after an attempt to connect has failed: 50 ms, doubled up to 800 ms.
+/// How long requests fail at once after an attempt to connect has failed: 50 ms, doubled up to 400 ms.
 fn backoff(failures: u32) -> Duration {
-    Duration::from_millis(50 << failures.min(4))
+    Duration::from_millis(50 << failures.min(3))
+}
+
+fn overdue() -> BackendError {
+    BackendError::new(BackendErrorKind::Timeout, "the reply did not come in time")
 }
 
 fn still_connecting() -> BackendError {
@@ -306,7 +372,11 @@ fn still_connecting() -> BackendError {
     )
 }
 
-async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendError> {
+async fn connect(
+    address: &Address,
+    limit: Duration,
+    acknowledged: &Acknowledged,
+) -> Result<Live, BackendError> {
     let signs = Arc::new(Signs::default());
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(limit))
@@ -318,7 +388,14 @@ async fn connect(address: &Address, limit: Duration) -> Result<Live, BackendErro
         .get_multiplexed_async_connection_with_config(&config)
         .await
         .map_err(|failure| error::of_client(&failure))?;
-    Ok(Live { connection, signs })
+    timeout(limit, greeting::greet(connection.clone(), acknowledged))
+        .await
+        .unwrap_or_else(|_| Err(still_connecting()))
+        .map(|server| Live {
+            connection,
+            server,
+            signs,
+        })
 }
 
 /// A request on its way. Dropped without an answer after more than a moment, it calls the watchdog; that happens when its time is

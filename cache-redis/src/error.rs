@@ -48,6 +48,19 @@ pub(crate) fn is_out_of_memory(error: &ServerError) -> bool {
     error.code() == "OOM"
 }
 
+/// Whether it is a replica that says this.
+pub(crate) fn is_of_replica(error: &ServerError) -> bool {
+    matches!(error.code(), "READONLY" | "MASTERDOWN")
+}
+
+/// The server has no say in what its data are.
+pub(crate) fn replica() -> BackendError {
+    BackendError::new(
+        Kind::Role,
+        "the server is a replica, caches need its master",
+    )
+}
+
 /// Whether there is something else than a string under the key.
 pub(crate) fn is_wrong_type(error: &ServerError) -> bool {
     error.code() == "WRONGTYPE"
@@ -59,6 +72,21 @@ pub(crate) fn is_syntax(error: &ServerError) -> bool {
         && error
             .details()
             .is_some_and(|text| text.contains("syntax error"))
+}
+
+/// Whether scripts cannot be run here at all.
+pub(crate) fn is_scripts_refused(error: &ServerError) -> bool {
+    let says = |what: &str| {
+        error
+            .details()
+            .is_some_and(|text| text.to_ascii_lowercase().contains(what))
+    };
+    match error.code() {
+        // Not where it is a key that is refused.
+        "NOPERM" => says("'eval'") || says("'evalsha'"),
+        "ERR" => says("unknown command"),
+        _ => false,
+    }
 }
 
 /// Whether the server does not know a script (any more).
@@ -84,7 +112,10 @@ fn reply(code: &str, detail: Option<&str>) -> BackendError {
             Kind::Role,
             format!("the server cannot do this now ({code})"),
         ),
-        // This refusal has no code of its own.
+        // These have no code of their own.
+        "ERR" if detail.is_some_and(|text| text.contains("max number of clients")) => {
+            BackendError::new(Kind::Capacity, "the server takes no more connections")
+        }
         "ERR" if detail.is_some_and(|text| text.contains("DB index")) => {
             refused("the server has no database of the number in the url")
         }

@@ -6,6 +6,7 @@
 //! | `cs:<space>:{tag}` | the stamp shared by all entries of one slot | 24 hours |
 //! | `cs:<space>:e` | the epoch of the cache | 24 hours, and never shorter than an entry stored under it |
 //! | `cs:+:<space>` | a token that every change of the cache replaces, where a put of unknown key asked for one | 24 hours |
+//! | `cs:~` | what was written last to find out whether the server can be written to | 24 hours |
 //!
 //! **The space follows from the prefix, not from the name.** Stamps and epochs guard entries, and an entry is what
 //! stands under its key: two programs that use one prefix share entries and have to share what guards them, whatever
@@ -24,6 +25,9 @@ use cache_core::backend::{CacheId, EntryId};
 
 /// The number of hash slots of Redis.
 const SLOTS: usize = 16_384;
+
+/// Written to find out whether that is possible. No space begins with a `~`.
+pub(crate) const PROBE_KEY: &str = "cs:~";
 
 /// The three keys that belong to an entry.
 pub(crate) struct Keys {

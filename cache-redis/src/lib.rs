@@ -39,13 +39,16 @@
 //! | `cs:<space>:{tag}` | the tokens of entries, at most 16 384 for a cache |
 //! | `cs:<space>:e` | the token of the cache as a whole |
 //! | `cs:+:<space>` | a token that every change of the cache replaces; only where a value is put whose key is not known before |
+//! | `cs:~` | nothing of interest; only after the server was away |
 //!
 //! The space is the name of the cache; with a prefix of its own it is `=` and that prefix, percent-encoded. The keys under `cs:`
 //! live for a day, or as long as an entry needs them.
 //!
 //! A user of an access control list needs `~cache:*` (or the prefixes in use), `~cs:*`, and the commands `MGET`, `SET`, `UNLINK`,
 //! `GET`, `EXISTS`, `EVAL`, `EVALSHA`, `PTTL`, `PEXPIRE`, `GETRANGE`, `SCAN`, `MULTI`, `EXEC`, `PING`, `SELECT`, `HELLO`. It may be
-//! refused `CLIENT SETINFO`, by which the connections are named.
+//! refused `CLIENT SETINFO`, by which the connections are named, and `INFO`, by which one server is told from another: without it the
+//! invalidations of the last ten seconds are repeated on every new connection. Without `EVAL` and `EVALSHA` it needs `WATCH` and
+//! `UNWATCH` in their place.
 //!
 //! # Features
 //!
@@ -55,16 +58,18 @@
 //!
 //! # Layers
 //!
-//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `layout` the
+//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `watched` the same without scripts, `layout` the
 //! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
-//! life, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
+//! life, which begins with a `greeting`: the server is told what another one has `acknowledged`; `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
 //! for examples and tests.
 
+mod acknowledged;
 mod address;
 mod backend;
 mod connection;
 pub mod dev;
 mod error;
+mod greeting;
 mod layout;
 mod link;
 mod reply;
@@ -72,5 +77,6 @@ mod scripts;
 mod server;
 mod sweep;
 mod walk;
+mod watched;
 
 pub use backend::{RedisBackend, RedisBackendBuilder};

@@ -1,18 +1,25 @@
-//! The way to one server, which all requests take: here it is noted how the server is, and here belongs what decides not to
-//! ask it (a breaker).
+//! The way to one server, which all requests take: here it is noted how the server is. Whether it is asked at all is decided by the
+//! caches.
 
 use std::{
     fmt,
-    sync::atomic::{AtomicU8, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, AtomicUsize, Ordering},
+    },
 };
 
 use cache_core::backend::{BackendError, BackendErrorKind, BackendHealth};
 use redis::{Cmd, Pipeline, Value};
-use tokio::time::Instant;
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::{Instant, timeout_at},
+};
 
 use crate::{
+    acknowledged::Acknowledged,
     address::Address,
-    connection::{Connection, Patience},
+    connection::{Connection, Patience, Session},
     error,
 };
 
@@ -28,19 +35,25 @@ pub(crate) struct Link {
     connections: Box<[Connection]>,
     turn: AtomicUsize,
     health: AtomicU8,
+    /// For what takes several writes; made when it is first needed.
+    apart: Mutex<Connection>,
     address: Address,
+    pub(crate) acknowledged: Arc<Acknowledged>,
 }
 
 impl Link {
     pub(crate) fn new(address: Address, connections: usize, patience: Patience) -> Self {
-        let connections = (0..connections.max(1))
-            .map(|_| Connection::new(address.clone(), patience))
-            .collect();
+        let acknowledged = Arc::<Acknowledged>::default();
+        let connection = |_| Connection::new(address.clone(), patience, Arc::clone(&acknowledged));
+        let connections = (0..connections.max(1)).map(connection).collect();
+        let apart = Mutex::new(connection(0));
         Self {
             connections,
             turn: AtomicUsize::new(0),
             health: AtomicU8::new(UP),
+            apart,
             address,
+            acknowledged,
         }
     }
 
@@ -71,12 +84,44 @@ impl Link {
         outcome
     }
 
+    /// A connection for nobody else, for several writes that must follow each other on it.
+    pub(crate) async fn session(&self, deadline: Instant) -> Result<Exclusive<'_>, BackendError> {
+        let Ok(apart) = timeout_at(deadline, self.apart.lock()).await else {
+            // Says nothing against the server.
+            return Err(BackendError::new(
+                BackendErrorKind::Capacity,
+                "without scripts there is one store after the other, and others were before it",
+            ));
+        };
+        let session = apart.session(deadline).await?;
+        Ok(Exclusive {
+            session,
+            _apart: apart,
+        })
+    }
+
     pub(crate) fn health(&self) -> BackendHealth {
         match self.health.load(Ordering::Relaxed) {
             UP => BackendHealth::Up,
             REFUSED => BackendHealth::Refused,
             _ => BackendHealth::Down,
         }
+    }
+}
+
+/// While it lives, nobody else has a [`Session`] on that connection.
+pub(crate) struct Exclusive<'a> {
+    session: Session,
+    _apart: MutexGuard<'a, Connection>,
+}
+
+impl Exclusive<'_> {
+    pub(crate) async fn send(
+        &mut self,
+        commands: &Pipeline,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, BackendError> {
+        self.session.send(commands, deadline).await
     }
 }
 

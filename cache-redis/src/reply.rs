@@ -63,6 +63,17 @@ impl From<Read> for Loaded {
     }
 }
 
+/// Whether a reply says that the server is a replica.
+pub(crate) fn is_of_replica(reply: &Value) -> bool {
+    match reply {
+        Value::ServerError(failure) => error::is_of_replica(failure),
+        Value::Array(replies) => replies.iter().any(
+            |reply| matches!(reply, Value::ServerError(failure) if error::is_of_replica(failure)),
+        ),
+        _ => false,
+    }
+}
+
 pub(crate) fn token(reply: &Value) -> Option<Token> {
     match reply {
         Value::BulkString(bytes) => bytes.as_slice().try_into().ok().map(Token::from_bytes),

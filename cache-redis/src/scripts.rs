@@ -14,7 +14,7 @@ use crate::{
 
 /// Input: entry, stamp, epoch; the stamp and the epoch read before, the bytes, their time to live in milliseconds or 0, and the life that the
 /// epoch must have left, and is given otherwise.
-/// Output: 1 if the entry was written.
+/// Output: 1 if the entry was written, 2 if there was something else than a string in its place, which a look-up does not see.
 ///
 /// An absent stamp or epoch (`false` in Lua) equals nothing. The epoch is prolonged only if it would end before the
 /// entry, which is worth nothing without it; not at every store, because each change of an epoch is news to every process
@@ -23,9 +23,11 @@ pub(crate) static STORE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local now = redis.call('MGET', KEYS[2], KEYS[3])
 if now[1] ~= ARGV[1] or now[2] ~= ARGV[2] then return 0 end
+local there = redis.pcall('GETRANGE', KEYS[1], 0, 0)
+local foreign = type(there) == 'table' and there.err and string.find(there.err, 'WRONGTYPE', 1, true)
 if redis.call('PTTL', KEYS[3]) < tonumber(ARGV[5]) then redis.call('PEXPIRE', KEYS[3], ARGV[6]) end
 if ARGV[4] == '0' then redis.call('SET', KEYS[1], ARGV[3]) else redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4]) end
-return 1",
+return foreign and 2 or 1",
     )
 });
 

@@ -4,7 +4,11 @@
 //! a full server take a second one. An invalidation by predicate is no such step: it
 //! walks through the database.
 
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use cache_core::backend::{BackendError, CacheId, EntryId, FenceScope, Loaded, NewEntry, Token};
 use redis::{Cmd, Pipeline, ServerError, Value};
@@ -18,6 +22,7 @@ use crate::{
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
     walk::Walk,
+    watched::{Refusal, Write},
 };
 
 /// How long stamps and epochs live, in milliseconds.
@@ -31,6 +36,10 @@ const BATCH: usize = 100;
 pub(crate) struct Server {
     pub(crate) link: Link,
     pub(crate) sweeps: Sweeps,
+    /// Where something else than a string was found in place of an entry.
+    pub(crate) foreign: Mutex<HashMap<CacheId, u64>>,
+    /// Of scripts, by the server.
+    pub(crate) scripts: Refusal,
     pub(crate) read_budget: Duration,
     pub(crate) store_budget: Duration,
     pub(crate) max_value_bytes: usize,
@@ -39,6 +48,18 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn store_deadline(&self) -> Instant {
         Instant::now() + self.store_budget
+    }
+
+    /// Finds out whether the server does what caches need.
+    pub(crate) async fn probe(&self) -> Result<(), BackendError> {
+        let probe = set_token(layout::PROBE_KEY, None);
+        let deadline = Instant::now() + self.read_budget;
+        match self.link.request(Request::One(&probe), deadline).await? {
+            Value::ServerError(failure) if !error::is_out_of_memory(&failure) => {
+                Err(error::of_reply(&failure))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads an entry and the tokens in force, and creates the tokens if there are none.
@@ -90,9 +111,25 @@ impl Server {
     }
 
     /// Writes an entry if its tokens are still in force; says whether they were.
-    pub(crate) async fn store(&self, keys: &Keys, new: &NewEntry) -> Result<bool, BackendError> {
+    pub(crate) async fn store(
+        &self,
+        entry: EntryId<'_>,
+        new: &NewEntry,
+    ) -> Result<bool, BackendError> {
+        let keys = Keys::of(entry);
         let touched = [&keys.value, &keys.stamp, &keys.epoch];
-        Ok(reply::count(self.write(&STORE, &touched, new, &[]).await?)? == 1)
+        let written = reply::count(self.write(&STORE, &touched, new, &[]).await?)?;
+        if written == 2 {
+            let mut foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+            *foreign.entry(entry.cache().clone()).or_default() += 1;
+        }
+        Ok(written > 0)
+    }
+
+    /// How often there was something else than a string in place of an entry of the cache.
+    pub(crate) fn foreign(&self, cache: &CacheId) -> u64 {
+        let foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        foreign.get(cache).copied().unwrap_or(0)
     }
 
     /// The same, and ends what is being computed elsewhere.
@@ -115,7 +152,7 @@ impl Server {
                 self.remove(entry.cache(), &[keys]).await?;
                 Ok(false)
             }
-            written => Ok(reply::count(written)? == 1),
+            written => Ok(reply::count(written)? > 0),
         }
     }
 
@@ -135,20 +172,44 @@ impl Server {
             }
             None => (0, CENTURY, 2 * CENTURY),
         };
-        let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
-        let keys: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
-        let mut arguments: Vec<&[u8]> = vec![
-            new.fence.stamp.as_bytes(),
-            new.fence.epoch.as_bytes(),
-            &new.bytes,
-            ttl.as_bytes(),
-            needed.as_bytes(),
-            given.as_bytes(),
-        ];
-        arguments.extend_from_slice(more);
-        script
-            .run(&self.link, &keys, &arguments, self.store_deadline())
-            .await
+        let deadline = self.store_deadline();
+        if !self.scripts.holds() {
+            let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
+            let words: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
+            let mut arguments: Vec<&[u8]> = vec![
+                new.fence.stamp.as_bytes(),
+                new.fence.epoch.as_bytes(),
+                &new.bytes,
+                ttl.as_bytes(),
+                needed.as_bytes(),
+                given.as_bytes(),
+            ];
+            arguments.extend_from_slice(more);
+            let reply = script.run(&self.link, &words, &arguments, deadline).await?;
+            match &reply {
+                Value::ServerError(failure) if error::is_scripts_refused(failure) => {
+                    self.scripts.note();
+                }
+                _ => {
+                    self.scripts.is_over();
+                    return Ok(reply);
+                }
+            }
+        }
+        let write = Write {
+            key: keys[0],
+            guard: keys[1],
+            epoch: keys[2],
+            supersedes: keys
+                .get(3..5)
+                .map(|tokens| [tokens[0].as_str(), tokens[1].as_str()]),
+            bytes: &new.bytes,
+            fence: [new.fence.stamp, new.fence.epoch],
+            ttl,
+            epoch_life: [needed, given],
+        };
+        let written = write.run(&self.link, deadline).await?;
+        Ok(written.map_or_else(Value::ServerError, Value::Int))
     }
 
     /// Removes these entries of a cache and replaces their stamps, in one transaction; says how many entries there were.
@@ -317,7 +378,7 @@ impl Server {
     }
 }
 
-fn set_token(key: impl AsRef<[u8]>, condition: Option<&str>) -> Cmd {
+pub(crate) fn set_token(key: impl AsRef<[u8]>, condition: Option<&str>) -> Cmd {
     let mut set = redis::cmd("SET");
     set.arg(key.as_ref())
         .arg(Token::random().as_bytes().as_slice());

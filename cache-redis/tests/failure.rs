@@ -232,7 +232,7 @@ async fn a_missing_permission_is_refused_and_nobody_named() {
     let _: () = f
         .ask(&[
             "ACL", "SETUSER", "bob", "on", ">pw", "~cache:*", "~cs:*", "+@all", "-evalsha",
-            "-unlink",
+            "-watch", "-unlink",
         ])
         .await;
     let backend = patient(&format!("redis://bob:pw@127.0.0.1:{}", f.server.port()));
@@ -265,7 +265,14 @@ async fn a_server_without_connections_to_give_is_found_when_it_has_some() {
     let mut f = Fixture::new().await;
     let _: () = f.ask(&["CONFIG", "SET", "maxclients", "1"]).await;
     let (error, _) = failing(f.backend.load(product().entry("1"))).await;
-    assert_eq!(error.kind(), BackendErrorKind::Unavailable);
+    // The server says why and hangs up; which of the two is heard first is a matter of luck.
+    assert!(
+        matches!(
+            error.kind(),
+            BackendErrorKind::Unavailable | BackendErrorKind::Capacity
+        ),
+        "{error}"
+    );
     let _: () = f.ask(&["CONFIG", "SET", "maxclients", "100"]).await;
     eventually_works(&f.backend).await;
 }
@@ -291,6 +298,7 @@ async fn a_replica_and_one_that_lost_its_master_say_that_it_is_their_role() {
         assert_eq!(error.kind(), BackendErrorKind::Role, "{error}");
     }
     let _: () = f.ask(&["REPLICAOF", "NO", "ONE"]).await;
+    eventually_works(&f.backend).await;
     fill(&f.backend, &product(), "1").await;
 }
 

@@ -118,7 +118,8 @@ async fn the_documented_permissions_are_enough_and_none_is_too_much() {
     be_slow(&mut f, &url).await;
 
     let mut refused: Vec<HashMap<String, String>> = f.ask(&["ACL", "LOG"]).await;
-    refused.retain(|entry| !entry["object"].starts_with("client"));
+    // These are said to be of use and not needed.
+    refused.retain(|entry| !entry["object"].starts_with("client") && entry["object"] != "info");
     assert!(refused.is_empty(), "{refused:?}");
     let carried_out: String = f.ask(&["INFO", "commandstats"]).await;
     for command in documented() {

@@ -191,10 +191,11 @@ async fn every_operation_fails() {
         for k in 100..200 {
             call_everything(k).await;
         }
-        // Said when the state changed, not for each of the hundreds of calls.
+        // Said when the state changed, not for each of the hundreds of calls; and hardly any of them has asked.
         let warnings = log.warnings().len();
-        assert!((1..=10).contains(&warnings), "{log:?}");
-        assert!(caches().stats()["c"].backend_errors > 300);
+        assert!((1..=2).contains(&warnings), "{log:?}");
+        assert!(caches().stats()["c"].backend_errors < 50);
+        assert!(!caches().health().is_up());
     })
     .await;
 }
@@ -202,12 +203,12 @@ async fn every_operation_fails() {
 /// What a call waits for the backend at most: `MapBackend` has the budget that backends have unless they say otherwise.
 const BUDGET: Duration = Duration::from_millis(100);
 
-/// Asserts that a call takes no longer than the budget for each of its requests that the backend keeps waiting.
-async fn assert_within<T>(requests: u32, what: &str, call: impl Future<Output = T>) -> T {
+/// Asserts that a call takes no longer than the budget, however many requests it makes.
+async fn assert_within<T>(what: &str, call: impl Future<Output = T>) -> T {
     let began = Instant::now();
     let value = call.await;
     let took = began.elapsed();
-    assert!(took <= BUDGET * requests, "{what} took {took:?}");
+    assert!(took <= BUDGET, "{what} took {took:?}");
     value
 }
 
@@ -219,10 +220,10 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
             make_it_so(&backend, &[*operation]);
             let what = format!("{operation:?}");
             for k in 0..3 {
-                assert!(assert_within(1, &what, read(k)).await.is_ok());
-                assert!(assert_within(1, &what, put(k)).await.is_ok());
-                assert_eq!(assert_within(1, &what, write(k)).await, Ok("written"));
-                assert_eq!(assert_within(1, &what, write_any()).await, Ok("written"));
+                assert!(assert_within(&what, read(k)).await.is_ok());
+                assert!(assert_within(&what, put(k)).await.is_ok());
+                assert_eq!(assert_within(&what, write(k)).await, Ok("written"));
+                assert_eq!(assert_within(&what, write_any()).await, Ok("written"));
             }
         })
         .await;
@@ -231,11 +232,11 @@ async fn calls_stay_within_their_budget(make_it_so: impl Fn(&FaultyBackend, &[Op
     on(&backend, async {
         make_it_so(&backend, Operation::ALL);
         for k in 0..3 {
-            assert!(assert_within(1, "a load", read(k)).await.is_ok());
-            // The tokens before the body, the removal after it.
-            assert!(assert_within(2, "a put", put(k)).await.is_ok());
-            assert_eq!(assert_within(1, "one", write(k)).await, Ok("written"));
-            assert_eq!(assert_within(1, "all", write_any()).await, Ok("written"));
+            assert!(assert_within("a load", read(k)).await.is_ok());
+            // The tokens before the body, the removal after it: both within the one.
+            assert!(assert_within("a put", put(k)).await.is_ok());
+            assert_eq!(assert_within("one", write(k)).await, Ok("written"));
+            assert_eq!(assert_within("all", write_any()).await, Ok("written"));
         }
         // What goes on behind the callers' backs has an end too.
         let began = Instant::now();

@@ -160,11 +160,13 @@ async fn a_list_in_its_place() {
         .exec_async(&mut redis)
         .await
         .expect("the server answers");
-    let before = bodies("f");
+    let (before, failures) = (bodies("f"), caches().stats()[CACHE].decode_failures);
     assert_eq!(f(1).await.0, before);
     caches().settle().await;
     assert_eq!(f(1).await.0, before);
-    assert_eq!(caches().stats()[CACHE].backend_errors, 0);
+    let stats = caches().stats()[CACHE];
+    assert_eq!(stats.backend_errors, 0);
+    assert_eq!(stats.decode_failures, failures + 1);
 }
 
 async fn case_b28_every_damaged_byte_is_noticed() {

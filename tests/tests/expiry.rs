@@ -15,6 +15,7 @@ both!(
     case_076_a_ttl_from_the_value,
     case_076_an_entry_never_outlives_the_ttl_of_its_cache,
     case_073_without_a_ttl_entries_stay,
+    case_b18_every_ttl_means_the_same_everywhere,
 );
 
 const fn s(seconds: u64) -> Duration {
@@ -23,6 +24,43 @@ const fn s(seconds: u64) -> Duration {
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+async fn case_b18_every_ttl_means_the_same_everywhere() {
+    #[cache_result(cache = "c", ttl_with = |_: &u64| ttl, manager = caches())]
+    async fn f(#[cache_key] _k: u8, ttl: Duration) -> u64 {
+        body("f")
+    }
+
+    let cases = [
+        // Less than a millisecond is not kept, and never for ever.
+        (Duration::ZERO, None),
+        (Duration::from_nanos(1), None),
+        (Duration::from_micros(999), None),
+        (ms(250), Some(ms(250))),
+        (ms(1500), Some(ms(1500))),
+        // Never longer than the cache's own five minutes.
+        (s(30 * 24 * 3600), Some(s(300))),
+        (Duration::MAX, Some(s(300))),
+    ];
+    for (k, (ttl, lives)) in (0..).zip(cases) {
+        let first = f(k, ttl).await;
+        caches().settle().await;
+        let Some(lives) = lives else {
+            assert_ne!(f(k, ttl).await, first, "{ttl:?}");
+            continue;
+        };
+        if on_redis() {
+            let left = pttl(&format!("cache:c:{k}")).await;
+            assert!((1..=300_000).contains(&left), "{ttl:?}: {left} ms are left");
+        } else {
+            advance(lives - ms(1)).await;
+            assert_eq!(f(k, ttl).await, first, "{ttl:?}");
+        }
+        advance(lives).await;
+        assert_ne!(f(k, ttl).await, first, "{ttl:?}");
+    }
+    assert_eq!(caches().stats()["c"].backend_errors, 0);
 }
 
 /// What is left of the life of a stored value, in milliseconds: -1 without limit, -2 if it is not there.

@@ -178,6 +178,26 @@ async fn one_whose_runtime_ends_is_made_good_by_the_next() {
 }
 
 #[tokio::test]
+async fn or_by_the_one_who_shuts_down() {
+    let (backend, caches, cache) = filled().await;
+    backend.hang(&CHANGES);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime
+                .block_on(cache.invalidate(&0))
+                .expect_err("no answer in time");
+        });
+    });
+    backend.heal();
+    let report = caches.shutdown(Duration::from_secs(60)).await;
+    assert_eq!(report.pending_invalidations, 0);
+}
+
+#[tokio::test]
 async fn many_that_fail_become_one_of_the_whole_cache() {
     let (backend, _caches, cache) = filled().await;
     backend.fail(&CHANGES);

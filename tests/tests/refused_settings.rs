@@ -59,7 +59,7 @@ fn a_cache_or_a_backend_described_twice() {
 }
 
 #[test]
-fn a_time_that_no_store_can_keep() {
+fn case_b18_a_time_that_no_store_can_keep() {
     let century = 100 * 365 * DAY;
     for ttl in [
         Duration::ZERO,

@@ -38,13 +38,14 @@ pub enum BackendHealth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BackendErrorKind {
-    /// Not reachable, or the connection was lost.
+    /// Not reachable, or the connection was lost. It passes.
     Unavailable,
-    /// No answer within the budget.
+    /// No answer within the budget. It passes.
     Timeout,
-    /// The server refuses this client: a password, a permission.
+    /// The server refuses this client: a password, a permission. Somebody has to act, so this is logged again every minute while it
+    /// lasts, and makes the [health](BackendHealth) `Refused`.
     Refused,
-    /// The server is full: memory, connections.
+    /// The server is full: memory, connections. A store that is refused for that is no reason to give the backend up.
     Capacity,
     /// The server cannot do this now: it is read-only, loading, failing over.
     Role,

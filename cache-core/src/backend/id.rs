@@ -2,6 +2,28 @@
 
 use std::{fmt, sync::Arc};
 
+/// What the handles of one backend have in common and no other backend has. See
+/// [`CacheBackend::instance`](super::CacheBackend::instance).
+///
+/// ```
+/// use cache_core::backend::BackendInstance;
+/// use std::sync::Arc;
+///
+/// let (one, other) = (Arc::new(()), Arc::new(()));
+/// assert_eq!(BackendInstance::of(&one), BackendInstance::of(&Arc::clone(&one)));
+/// assert_ne!(BackendInstance::of(&one), BackendInstance::of(&other));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BackendInstance(usize);
+
+impl BackendInstance {
+    /// The one whose handles share this. It is unique as long as one of the handles lives.
+    #[must_use]
+    pub fn of<T: ?Sized>(shared: &Arc<T>) -> Self {
+        Self(Arc::as_ptr(shared).addr())
+    }
+}
+
 /// One cache as a backend sees it.
 ///
 /// ```

@@ -1,9 +1,10 @@
 //! Invalidations: of this process first, then of the backend, then of this process again.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{CacheInner, Soon};
 use crate::{
+    after_commit,
     backend::{BackendError, CacheBackend},
     error::CacheError,
     key::KeyText,
@@ -21,25 +22,53 @@ impl CacheInner {
     /// Ends an entry, or all of them. Once this returns it goes on to its end; the future only says whether there was an entry,
     /// as far as that is known.
     pub(crate) fn invalidate(self: &Arc<Self>, target: Target) -> Soon<Result<bool, CacheError>> {
+        let backend = self.config.backend();
+        let limit = backend.map_or(Duration::ZERO, |backend| backend.read_budget());
+        self.invalidate_within(target, limit)
+    }
+
+    /// The same for a caller who waits no longer than `limit` for the backend.
+    pub(super) fn invalidate_within(
+        self: &Arc<Self>,
+        target: Target,
+        limit: Duration,
+    ) -> Soon<Result<bool, CacheError>> {
+        if after_commit::collect(self, &target) {
+            return Soon::now(Ok(false));
+        }
         let there = self.begin_invalidation(&target);
         let Some(backend) = self.config.backend() else {
             return Soon::now(Ok(there));
         };
-        self.acknowledged(
-            backend,
-            self.invalidate_backend(Arc::clone(backend), target),
-        )
+        if self.is_left_alone() {
+            self.owe(&target);
+            return Soon::now(Err(self.left_alone()));
+        }
+        let work = self.invalidate_backend(Arc::clone(backend), target);
+        self.acknowledged(limit, work)
+    }
+
+    /// Leaves an invalidation to be made good.
+    fn owe(&self, target: &Target) {
+        self.owed.owe(target);
+        self.recover();
     }
 
     /// The same for somebody who cannot wait.
-    fn invalidate_detached(self: &Arc<Self>, target: Target) {
+    pub(crate) fn invalidate_detached(self: &Arc<Self>, target: Target) {
+        if after_commit::collect(self, &target) {
+            return;
+        }
         self.begin_invalidation(&target);
         let Some(backend) = self.config.backend() else {
             return;
         };
+        if self.is_left_alone() {
+            return self.owe(&target);
+        }
         let work = self.invalidate_backend(Arc::clone(backend), target);
         if self.background.spawn(work).is_none() {
-            self.outside_of_a_runtime();
+            self.outside_of_a_runtime(limit::no_timers());
         }
     }
 
@@ -111,7 +140,8 @@ impl CacheInner {
         predicate: &(dyn for<'k> Fn(&'k str) -> bool + Send + Sync),
     ) -> Result<u64, CacheError> {
         let mut ended = 0;
-        if self.is_disabled() {
+        // The predicate cannot be kept.
+        if self.is_disabled() || after_commit::collect(self, &Target::All) {
             return Ok(ended);
         }
         // First the loads: one of them may not land once the walk through memory has passed its key.
@@ -127,16 +157,16 @@ impl CacheInner {
         }
         if let Some(backend) = self.config.backend() {
             // As long as it takes: this one walks through all keys, and its caller wants to know the number.
-            let answer = match limit::timers() {
-                Ok(()) => backend.invalidate_if(&self.id, predicate).await,
+            let answer = match self.admitted() {
+                Ok((line, pass)) => {
+                    let answer = backend.invalidate_if(&self.id, predicate).await;
+                    self.answered(line, pass, answer)
+                }
                 Err(error) => Err(error),
             };
             self.flights.invalidate_if(predicate);
-            ended = self.answered(answer).inspect_err(|_| {
-                // Which entries are left is not known, and the predicate cannot be kept: all of them are ended in time.
-                self.owed.owe(&Target::All);
-                self.recover();
-            })?;
+            // Which entries are left is not known, and the predicate cannot be kept: all of them are ended in time.
+            ended = answer.inspect_err(|_| self.owe(&Target::All))?;
         }
         self.counters.invalidations.add(ended);
         Ok(ended)

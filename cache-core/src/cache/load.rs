@@ -70,7 +70,7 @@ impl CacheInner {
         let Some((cache, key, kind)) = place else {
             return Soon::now(Arrived::PAST);
         };
-        if cache.is_disabled() || cache.admit(&kind).is_err() {
+        if cache.is_left_out() || cache.admit(&kind).is_err() {
             cache.bypass();
             return Soon::now(Arrived::PAST);
         }
@@ -94,7 +94,7 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
-        if self.is_disabled() || self.admit(&kind).is_err() {
+        if self.is_left_out() || self.admit(&kind).is_err() {
             self.bypass();
             return None;
         }
@@ -306,7 +306,7 @@ impl Leading {
             let new = lead
                 .fence()
                 .filter(|_| !cache.is_owed(&key))
-                .and_then(|fence| cache.seal(&key, held.any(), form, lifetime, fence).ok());
+                .and_then(|fence| cache.to_store(&key, held.any(), form, lifetime, fence));
             let Some(new) = new else {
                 return lead.share(held);
             };

@@ -2,8 +2,11 @@
 
 use std::{any::Any, sync::Arc, time::Duration};
 
+use tokio::time::Instant;
+
 use super::{CacheInner, Interrupted, Lifetime, Soon, Target};
 use crate::{
+    after_commit,
     backend::{Fence, FenceScope, NewEntry},
     error::CacheError,
     flight::Presence,
@@ -34,6 +37,10 @@ pub(crate) struct PutAttempt {
     /// The tokens of the backend, if it has any; or why they are not known.
     fence: Result<Option<Fence>, CacheError>,
     interrupted: Interrupted,
+    /// Whether it happens within what waits for somebody else's commit: then nothing is stored.
+    collecting: bool,
+    /// What is left of the time that the caller waits for the backend.
+    patience: Duration,
 }
 
 impl CacheInner {
@@ -53,12 +60,16 @@ impl CacheInner {
         if let Err(error) = self.admit(&kind) {
             return Soon::now(Err(error));
         }
+        let collecting = after_commit::is_collecting();
         let (epoch, changes) = (self.flights.epoch(), self.flights.changes());
         let key = match key {
             PutKey::Known(key) => Some(key),
             PutKey::FromValue => None,
         };
-        let presence = key.as_ref().map(|key| self.flights.attend(key.as_str()));
+        let presence = key
+            .as_ref()
+            .filter(|_| !collecting)
+            .map(|key| self.flights.attend(key.as_str()));
         let attempt = Box::new(PutAttempt {
             cache: Arc::clone(self),
             interrupted: Interrupted::new(self, key.clone().map_or(Target::All, Target::Key)),
@@ -69,8 +80,10 @@ impl CacheInner {
             epoch,
             changes,
             fence: Ok(None),
+            collecting,
+            patience: Duration::ZERO,
         });
-        if self.config.backend().is_none() {
+        if collecting || self.config.backend().is_none() {
             return Soon::now(Ok(Some(attempt)));
         }
         Soon::later(attempt.read_fence())
@@ -81,6 +94,7 @@ impl PutAttempt {
     async fn read_fence(mut self: Box<Self>) -> Result<Option<Box<Self>>, CacheError> {
         let cache = &self.cache;
         if let Some(backend) = cache.config.backend() {
+            let began = Instant::now();
             let request = async {
                 match &self.key {
                     Some(key) => backend
@@ -91,6 +105,7 @@ impl PutAttempt {
                 }
             };
             self.fence = cache.ask(backend.read_budget(), request).await;
+            self.patience = backend.read_budget().saturating_sub(began.elapsed());
         }
         Ok(Some(self))
     }
@@ -113,17 +128,21 @@ impl PutAttempt {
         hold: &dyn Fn(Stamp) -> Arc<Held>,
     ) -> Soon<Result<(), CacheError>> {
         let cache = &self.cache;
-        let instead = |target| cache.invalidate(target).map(|ended| ended.map(drop));
+        let instead = |target| {
+            cache
+                .invalidate_within(target, self.patience)
+                .map(|ended| ended.map(drop))
+        };
         let Some(key) = self.key.clone().or_else(key) else {
             let outcome = instead(Target::All);
             self.interrupted.disarm();
             return outcome;
         };
-        let lifetime = store
+        let lifetime = (store && !self.collecting)
             .then(|| cache.lifetime(value, &self.kind, self.ttl, asked))
             .flatten();
         let Some(lifetime) = lifetime else {
-            // Not to be stored; but what is there is no longer true.
+            // Not to be stored, at least not before somebody else's commit; but what is there is no longer true.
             let outcome = instead(Target::Key(key));
             self.interrupted.disarm();
             return outcome;
@@ -146,6 +165,7 @@ impl PutAttempt {
             changes,
             fence,
             interrupted,
+            patience,
             ..
         } = self;
         // What follows goes on to its end by itself.
@@ -177,7 +197,7 @@ impl PutAttempt {
         let unchanged = presence.settle_put(epoch, changes, || {}, || {});
         let instead = |outcome: Result<(), CacheError>| {
             cache
-                .invalidate(Target::Key(key.clone()))
+                .invalidate_within(Target::Key(key.clone()), patience)
                 .map(|ended| ended.and(outcome))
         };
         let fence = match fence {
@@ -210,6 +230,6 @@ impl PutAttempt {
             }
             told.stored(answer)
         };
-        cache.acknowledged(backend, work)
+        cache.acknowledged(patience, work)
     }
 }

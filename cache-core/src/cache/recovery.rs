@@ -1,84 +1,61 @@
-//! Makes good what is owed: in the background, until the backend has acknowledged all of it.
+//! Makes good what is owed.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use super::{CacheInner, Target};
+use crate::{
+    backend::{BackendError, CacheBackend},
+    limit,
 };
 
-use tokio::{runtime::Handle, time::sleep};
-
-use super::CacheInner;
-use crate::{backend::BackendError, limit, random};
-
-/// How long it is waited before what failed is tried again: at random up to this at first, up to `MAX_PAUSE` in the end.
-const MIN_PAUSE: Duration = Duration::from_millis(50);
-const MAX_PAUSE: Duration = Duration::from_secs(2);
+/// How many invalidations are paid at the same time: enough that a full queue takes milliseconds.
+const AT_ONCE: usize = 64;
 
 impl CacheInner {
     /// Sees to it that what is owed is tried again. Returns at once.
-    ///
-    /// The work ends with its runtime; whoever meets something owed after that begins it anew.
-    pub(super) fn recover(self: &Arc<Self>) {
-        if !limit::has_timer() || !self.owed.recover() {
-            return;
+    pub(crate) fn recover(&self) {
+        if let Some(line) = &self.line {
+            line.keep();
         }
-        let recovery = Recovery {
-            cache: Arc::downgrade(self),
-            done: false,
-        };
-        // Not counted as work under way: nobody is to wait for a backend that is down.
-        Handle::current().spawn(recovery.run());
     }
 
-    /// Tries one thing that is owed; says whether there is more, or why it failed.
-    async fn pay(&self) -> Result<bool, BackendError> {
-        let attempt = self.owed.begin();
-        let (Some(target), Some(backend)) = (self.owed.next(), self.config.backend()) else {
-            return Ok(false);
-        };
-        let request = self.request(&**backend, &target);
-        limit::ask(backend.store_budget(), request).await?;
-        self.forget(&target);
-        self.owed.paid(&target, attempt);
-        self.complaints.backend_answered(self.name());
-        Ok(true)
+    /// Makes this cache one of those whose debts are paid when its backend answers.
+    pub(crate) fn enlist(self: &Arc<Self>) {
+        if let Some(line) = &self.line {
+            line.add(self);
+        }
     }
-}
 
-/// The recovery of one cache under way. It does not keep the cache alive.
-struct Recovery {
-    cache: Weak<CacheInner>,
-    done: bool,
-}
+    pub(crate) fn owes(&self) -> bool {
+        self.owed.len() > 0
+    }
 
-impl Recovery {
-    async fn run(mut self) {
-        let mut pause = MIN_PAUSE;
+    /// Pays what is owed by now. What comes to be owed meanwhile is left for the next time.
+    pub(crate) async fn pay(&self, backend: &dyn CacheBackend) -> Result<(), BackendError> {
+        let now = self.owed.begin();
         loop {
-            // At random, so that processes that lost the same server do not all come back at once.
-            sleep(pause.mul_f64(random::fraction())).await;
-            loop {
-                let Some(cache) = self.cache.upgrade() else {
-                    return;
-                };
-                match cache.pay().await {
-                    Ok(true) => pause = MIN_PAUSE,
-                    Ok(false) => {
-                        self.done = true;
-                        return;
-                    }
-                    Err(_) => break,
-                }
+            let targets = self.owed.before(now, AT_ONCE);
+            if targets.is_empty() {
+                return Ok(());
             }
-            pause = MAX_PAUSE.min(pause * 2);
+            let payments = targets.iter().map(|target| self.pay_one(backend, target));
+            for paid in join_all(payments).await {
+                paid?;
+            }
         }
     }
-}
 
-impl Drop for Recovery {
-    fn drop(&mut self) {
-        if let Some(cache) = self.cache.upgrade().filter(|_| !self.done) {
-            cache.owed.interrupted();
-        }
+    async fn pay_one(
+        &self,
+        backend: &dyn CacheBackend,
+        target: &Target,
+    ) -> Result<(), BackendError> {
+        let attempt = self.owed.begin();
+        limit::ask(backend.store_budget(), self.request(backend, target)).await?;
+        self.forget(target);
+        self.owed.paid(target, attempt);
+        Ok(())
     }
 }

@@ -19,6 +19,8 @@ use crate::{
     flight::{Landing, Tokens},
     key::KeyText,
     limit,
+    line::{Line, Pass, StorePlace},
+    stats::Counters,
     value::ValueKind,
 };
 
@@ -28,17 +30,45 @@ pub(super) enum Read {
     Miss(Tokens),
 }
 
+/// A value on its way into the backend.
+pub(super) struct ToStore {
+    new: NewEntry,
+    place: StorePlace,
+}
+
+/// A look-up that waits for the backend. If its caller goes away meanwhile it has found nothing.
+struct Undecided<'a>(&'a Counters);
+
+impl Undecided<'_> {
+    /// The caller is still there: what it comes to is for others to say.
+    fn goes_on(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Undecided<'_> {
+    fn drop(&mut self) {
+        self.0.misses.one();
+    }
+}
+
 impl CacheInner {
     /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
     pub(super) async fn read(self: &Arc<Self>, key: &KeyText, kind: &ValueKind) -> Read {
         let (Some(backend), Some(form)) = (self.config.backend(), kind.form) else {
             return Read::Miss(Tokens::Unknown);
         };
+        if self.is_left_alone() {
+            return Read::Miss(Tokens::Unknown);
+        }
+        let undecided = Undecided(&self.counters);
         // What it holds of an owed key is not looked at. Its tokens are: other processes go on to invalidate, and whoever shares
         // a load has to know that none has since the load began.
         let owed = self.is_owed(key);
         let request = backend.load(self.id.entry(key.as_str()));
-        let Ok(loaded) = self.ask(backend.read_budget(), request).await else {
+        let answer = self.ask(backend.read_budget(), request).await;
+        undecided.goes_on();
+        let Ok(loaded) = answer else {
             return Read::Miss(Tokens::Unknown);
         };
         let Some(fence) = loaded.fence else {
@@ -82,18 +112,37 @@ impl CacheInner {
         backend: &Arc<dyn CacheBackend>,
         key: &KeyText,
         landing: Landing,
-        new: NewEntry,
+        ToStore { new, place }: ToStore,
     ) {
         let (cache, backend, key) = (Arc::clone(self), Arc::clone(backend), key.clone());
         let store = async move {
             let request = backend.store(cache.id.entry(key.as_str()), new);
-            let _ = cache.stored(cache.ask(backend.store_budget(), request).await);
-            drop(landing.presence);
+            let _ = cache.stored(cache.ask_to_store(backend.store_budget(), request).await);
+            drop((place, landing.presence));
         };
         if self.background.spawn(store).is_none() {
             self.counters.store_failures.one();
-            self.outside_of_a_runtime();
+            self.outside_of_a_runtime(limit::no_timers());
         }
+    }
+
+    /// What [`store_landed`](Self::store_landed) is to store, unless it cannot be stored, or too much is on its way already.
+    pub(super) fn to_store(
+        &self,
+        key: &KeyText,
+        value: &dyn Any,
+        form: &Form,
+        ttl: Option<Duration>,
+        fence: Fence,
+    ) -> Option<ToStore> {
+        let new = self.seal(key, value, form, ttl, fence).ok()?;
+        let line = self.line.as_ref()?;
+        let place = line.stores.place(new.bytes.len());
+        if place.is_none() {
+            self.counters.store_failures.one();
+            line.is_crowded(self.name());
+        }
+        Some(ToStore { new, place: place? })
     }
 
     /// Whether the backend may hold of this key what an invalidation was to end. Then that is not read, and nothing stored.
@@ -105,50 +154,100 @@ impl CacheInner {
         owed
     }
 
+    /// Whether the backend was given up for now: nothing is asked of it, and nothing waits for it.
+    pub(super) fn is_left_alone(&self) -> bool {
+        self.line
+            .as_ref()
+            .is_some_and(|line| line.admit().is_none())
+    }
+
+    /// The error of what is not asked for that reason.
+    pub(super) fn left_alone(&self) -> CacheError {
+        self.backend_error(BackendError::new(
+            BackendErrorKind::Unavailable,
+            "it has failed too often and is not asked until it answers again",
+        ))
+    }
+
     /// The answer of the backend to `request`, if it comes within `budget`. Whether it did is noted.
     pub(super) async fn ask<T>(
         &self,
         budget: Duration,
         request: impl Future<Output = Result<T, BackendError>>,
     ) -> Result<T, CacheError> {
-        self.answered(limit::ask(budget, request).await)
+        let (line, pass) = self.admitted()?;
+        let answer = limit::ask(budget, request).await;
+        self.answered(line, pass, answer)
+    }
+
+    /// The same for a store. That there is no room for it says nothing against the backend.
+    async fn ask_to_store<T>(
+        &self,
+        budget: Duration,
+        request: impl Future<Output = Result<T, BackendError>>,
+    ) -> Result<T, CacheError> {
+        let (line, pass) = self.admitted()?;
+        match limit::ask(budget, request).await {
+            Err(error) if error.kind() == BackendErrorKind::Capacity => {
+                self.counters.backend_errors.one();
+                line.is_full(self.name(), &error);
+                Err(self.backend_error(error))
+            }
+            answer => self.answered(line, pass, answer),
+        }
+    }
+
+    /// Leave to ask the backend, where there is a way to.
+    pub(super) fn admitted(&self) -> Result<(&Arc<Line>, Pass), CacheError> {
+        limit::timers().map_err(|error| self.outside_of_a_runtime(error))?;
+        let line = self.line.as_ref();
+        line.and_then(|line| Some((line, line.admit()?)))
+            .ok_or_else(|| self.left_alone())
     }
 
     /// Notes whether the backend answered.
-    pub(super) fn answered<T>(&self, answer: Result<T, BackendError>) -> Result<T, CacheError> {
+    pub(super) fn answered<T>(
+        &self,
+        line: &Arc<Line>,
+        pass: Pass,
+        answer: Result<T, BackendError>,
+    ) -> Result<T, CacheError> {
         match answer {
             Ok(answer) => {
-                self.complaints.backend_answered(self.name());
+                line.succeeded(pass);
                 Ok(answer)
             }
             Err(error) => {
                 self.counters.backend_errors.one();
-                self.complaints.backend_failed(self.name(), &error);
+                line.failed(pass, self.name(), &error);
                 Err(self.backend_error(error))
             }
         }
     }
 
     /// Notes that something could not even be sent.
-    pub(super) fn outside_of_a_runtime(&self) {
-        let _ = self.answered::<()>(Err(limit::no_timers()));
+    pub(super) fn outside_of_a_runtime(&self, error: BackendError) -> CacheError {
+        self.counters.backend_errors.one();
+        self.complaints.outside_of_a_runtime(self.name(), &error);
+        self.backend_error(error)
     }
 
-    /// Runs `work` to its end in a task of its own. The future gives its outcome, and waits for it as long as a caller is to wait.
+    /// Runs `work` to its end in a task of its own. The future gives its outcome, and waits for it as long as a caller is to wait:
+    /// `limit`.
     pub(super) fn acknowledged<T: Send + 'static>(
         self: &Arc<Self>,
-        backend: &Arc<dyn CacheBackend>,
+        limit: Duration,
         work: impl Future<Output = Result<T, CacheError>> + Send + 'static,
     ) -> Soon<Result<T, CacheError>> {
         if let Err(error) = limit::timers() {
-            return Soon::now(self.answered(Err(error)));
+            return Soon::now(Err(self.outside_of_a_runtime(error)));
         }
         let Some(task) = self.background.spawn(work) else {
-            return Soon::now(self.answered(Err(limit::no_timers())));
+            return Soon::now(Err(self.outside_of_a_runtime(limit::no_timers())));
         };
-        let (cache, budget) = (Arc::clone(self), backend.read_budget());
+        let cache = Arc::clone(self);
         Soon::later(async move {
-            match timeout(budget, task).await {
+            match timeout(limit, task).await {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(_)) => Err(cache.backend_error(BackendError::new(
                     BackendErrorKind::Unavailable,

@@ -13,8 +13,8 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use crate::backend::{
-    BackendError, BackendErrorKind, BackendHealth, CacheBackend, CacheId, EntryId, Fence, Loaded,
-    NewEntry,
+    BackendError, BackendErrorKind, BackendHealth, BackendInstance, CacheBackend, CacheId, EntryId,
+    Fence, Loaded, NewEntry,
 };
 
 /// What a backend is asked to do.
@@ -86,7 +86,7 @@ pub struct FaultyBackend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    Fail,
+    Fail(BackendErrorKind),
     Hang,
     Delay(Duration),
 }
@@ -119,7 +119,28 @@ impl FaultyBackend {
     /// # Ok(()) }
     /// ```
     pub fn fail(&self, operations: &[Operation]) {
-        self.set(operations, Fault::Fail);
+        self.fail_as(operations, BackendErrorKind::Unavailable);
+    }
+
+    /// The same with an error of that class.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::{FaultyBackend, MapBackend, Operation}};
+    /// use cache_core::backend::{BackendErrorKind, BackendHealth};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = FaultyBackend::new(MapBackend::new());
+    /// # let caches = CacheManager::builder().defaults(CacheConfig::on(backend.clone())).build()?;
+    /// # let price = caches.cache::<u64>("price")?;
+    /// backend.fail_as(Operation::ALL, BackendErrorKind::Refused); // a wrong password
+    /// for _ in 0..3 {
+    ///     price.get(&42).await;
+    /// }
+    /// assert_eq!(caches.health().caches["price"], BackendHealth::Refused);
+    /// # Ok(()) }
+    /// ```
+    pub fn fail_as(&self, operations: &[Operation], kind: BackendErrorKind) {
+        self.set(operations, Fault::Fail(kind));
     }
 
     /// These operations do not return until something else is told, and take effect only then. Where the cache has given one up
@@ -219,10 +240,7 @@ impl FaultyBackend {
         let fault = fault.map_or(Fault::None, |faults| faults[operation as usize]);
         match fault {
             Fault::None | Fault::Hang => Ok(()),
-            Fault::Fail => Err(BackendError::new(
-                BackendErrorKind::Unavailable,
-                "told to fail",
-            )),
+            Fault::Fail(kind) => Err(BackendError::new(kind, "told to fail")),
             Fault::Delay(by) => {
                 tokio::time::sleep(by).await;
                 Ok(())
@@ -294,5 +312,13 @@ impl CacheBackend for FaultyBackend {
 
     fn health(&self) -> BackendHealth {
         self.inner.health()
+    }
+
+    fn foreign_entries(&self, cache: &CacheId) -> u64 {
+        self.inner.foreign_entries(cache)
+    }
+
+    fn instance(&self) -> Option<BackendInstance> {
+        Some(BackendInstance::of(&self.faults))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     mem::replace,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -11,7 +12,8 @@ use bytes::Bytes;
 
 use super::TestClock;
 use crate::backend::{
-    BackendError, CacheBackend, CacheId, EntryId, Fence, FenceScope, Loaded, NewEntry, Token,
+    BackendError, BackendInstance, CacheBackend, CacheId, EntryId, Fence, FenceScope, Loaded,
+    NewEntry, Token,
 };
 use crate::clock::{NEVER, Nanos, nanos};
 
@@ -28,7 +30,7 @@ use crate::clock::{NEVER, Nanos, nanos};
 /// assert_eq!(other.cache::<u64>("squares")?.get(&7).await, Some(49));
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct MapBackend {
     state: Arc<Mutex<State>>,
     clock: TestClock,
@@ -55,6 +57,15 @@ struct Stored {
 struct CacheTokens {
     epoch: Token,
     stamp: Token,
+}
+
+/// Without keys and values, as of every backend: it is logged.
+impl fmt::Debug for MapBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MapBackend")
+            .field("entries", &self.state().entries.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl MapBackend {
@@ -279,5 +290,9 @@ impl CacheBackend for MapBackend {
             !ends
         });
         Ok(ended)
+    }
+
+    fn instance(&self) -> Option<BackendInstance> {
+        Some(BackendInstance::of(&self.state))
     }
 }

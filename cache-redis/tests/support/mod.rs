@@ -7,8 +7,8 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
+        Arc, Mutex,
+        atomic::{AtomicU16, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -262,8 +262,10 @@ impl Monitor {
 /// A way to a server that can swallow what is sent on it.
 pub(crate) struct Proxy {
     port: u16,
+    behind: Arc<AtomicU16>,
     accepted: Arc<AtomicUsize>,
     swallowed: Arc<AtomicUsize>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Proxy {
@@ -271,13 +273,18 @@ impl Proxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (accepted, swallowed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let (count, limit, behind) = (Arc::clone(&accepted), Arc::clone(&swallowed), server.port());
+        let (count, limit) = (Arc::clone(&accepted), Arc::clone(&swallowed));
+        let behind = Arc::new(AtomicU16::new(server.port()));
+        let open = Arc::<Mutex<Vec<TcpStream>>>::default();
+        let (leads_to, opened) = (Arc::clone(&behind), Arc::clone(&open));
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let number = count.fetch_add(1, Ordering::SeqCst);
+                let behind = leads_to.load(Ordering::SeqCst);
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, behind)) else {
                     continue;
                 };
+                opened.lock().unwrap().push(client.try_clone().unwrap());
                 for (from, to) in [(&client, &server), (&server, &client)] {
                     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
                     let limit = Arc::clone(&limit);
@@ -297,8 +304,18 @@ impl Proxy {
         });
         Self {
             port,
+            behind,
             accepted,
             swallowed,
+            open,
+        }
+    }
+
+    /// From now on it is the way to that server; the connections there are end.
+    pub(crate) fn lead_to(&self, server: &RedisServer) {
+        self.behind.store(server.port(), Ordering::SeqCst);
+        for client in self.open.lock().unwrap().drain(..) {
+            let _ = client.shutdown(Shutdown::Both);
         }
     }
 

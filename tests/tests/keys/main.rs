@@ -3,6 +3,7 @@
 mod apart;
 mod arguments;
 mod expressions;
+mod tenants;
 mod texts;
 
 use std::{collections::BTreeSet, sync::Mutex};

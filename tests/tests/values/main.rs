@@ -1,5 +1,6 @@
 //! What is stored, and what comes back.
 
+mod alike;
 mod returned;
 mod types;
 mod undecodable;
