@@ -129,6 +129,11 @@ impl CacheInner {
         self.owed.len() as u64
     }
 
+    /// How many keys somebody is busy with.
+    pub(crate) fn busy_keys(&self) -> usize {
+        self.flights.len()
+    }
+
     /// The text of a key given by hand, or why it has none.
     pub(crate) fn key<K: serde::Serialize + ?Sized>(&self, key: &K) -> Result<KeyText, CacheError> {
         KeyText::of(key, self.secret.as_deref()).map_err(|error| self.key_error(error))

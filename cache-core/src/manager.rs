@@ -404,6 +404,10 @@ impl CacheManager {
         Ok(cache)
     }
 
+    pub(crate) fn busy_keys(&self) -> usize {
+        self.caches().iter().map(|cache| cache.busy_keys()).sum()
+    }
+
     fn caches(&self) -> Vec<Arc<CacheInner>> {
         self.inner
             .caches

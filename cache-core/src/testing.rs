@@ -136,3 +136,25 @@ pub fn manager() -> (CacheManager, TestClock) {
         .expect("the defaults of the framework are valid");
     (manager, clock)
 }
+
+/// How many keys of a manager's caches somebody is busy with: loading, waiting, reading the backend, storing there. When all calls are over
+/// and all stores acknowledged it is 0: what a cache notes about a load does not outlive it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+/// use cache_core::testing;
+///
+/// let (caches, _clock) = testing::manager();
+/// let square = caches.cache("square")?;
+/// let nine = square.get_or_load(&3, async {
+///     assert_eq!(testing::busy_keys(&caches), 1);
+///     9
+/// });
+/// assert_eq!(nine.await, 9);
+/// assert_eq!(testing::busy_keys(&caches), 0);
+/// # Ok(()) }
+/// ```
+#[must_use]
+pub fn busy_keys(manager: &CacheManager) -> usize {
+    manager.busy_keys()
+}
