@@ -13,16 +13,24 @@
 
 mod careless;
 mod fault;
+mod hanging;
+mod late;
 mod memory;
+mod outage;
 mod run;
 mod side;
 mod station;
+mod times;
 mod weather;
 
 pub use careless::Careless;
 pub use fault::Fault;
+pub use hanging::{Hanging, READ_BUDGET, Silence, hanging, starting};
+pub use late::{Late, late};
 pub use memory::resident;
+pub use outage::{Loss, Outage, outage};
 pub use run::{look_around, recover, sail, settings};
 pub use side::Side;
 pub use station::Station;
+pub use times::Times;
 pub use weather::{Record, Weather};
