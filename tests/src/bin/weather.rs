@@ -8,12 +8,9 @@ use std::{
 };
 
 use tests::{
-    chaos::{Careless, Fault, Loss, Silence, hanging, late, outage, sail, starting},
+    chaos::{Careless, Fault, Loss, Record, Silence, hanging, late, outage, sail, starting},
     stress::{Plan, Report, Unfenced, Way},
 };
-
-const ROUNDS: u64 = 10;
-const CALLS: u64 = 110_000;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -69,22 +66,27 @@ fn plan(seed: u64, calls: u64, ways: &'static [Way]) -> Plan {
 }
 
 async fn weather(seed: u64, kept: &mut Kept) {
-    let (began, mut all) = (Instant::now(), Report::default());
-    for round in 0..ROUNDS {
-        let plan = plan(seed + round, CALLS, Way::ALL);
+    let (mut all, mut faults) = (Report::default(), Record::default());
+    let began = Instant::now();
+    for seed in seed.. {
+        let plan = plan(seed, 200_000, Way::ALL);
         let (report, record) = sail(plan, Fault::LOSSLESS, |redis| redis).await;
-        println!("round {round}: {} stale, {record}", report.stale);
+        println!("seed {seed}: {report}; {record}");
         all += report;
+        faults += record;
+        if all.calls >= 1_000_000
+            && all.invalidations >= 100_000
+            && faults.least(Fault::LOSSLESS) >= 4
+        {
+            break;
+        }
     }
-    println!("in bad weather, {:.0?}: {all}", began.elapsed());
+    println!("in bad weather, {:.0?}: {all}; {faults}", began.elapsed());
     kept.check(all.stale == 0, "nothing is stale");
     kept.check(all.failed + all.doubled == 0, "no call fails or is doubled");
     kept.check(all.foreign == 0, "no answer is another's");
     kept.check(all.lost + all.left_behind == 0, "no invalidation is lost");
     kept.check(all.busy == 0, "nobody is busy when all is over");
-    kept.check(all.calls >= 1_000_000, "a million calls");
-    let invalidations = all.invalidations + all.not_acknowledged;
-    kept.check(invalidations >= 100_000, "a hundred thousand invalidations");
 }
 
 async fn ablations(seed: u64, kept: &mut Kept) {

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    ops::AddAssign,
     sync::mpsc,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -96,6 +97,22 @@ impl Record {
     #[must_use]
     pub fn kinds(&self) -> usize {
         self.faults.len()
+    }
+
+    /// How often each of these happened at least.
+    #[must_use]
+    pub fn least(&self, of: &[Fault]) -> u64 {
+        let times = |fault| self.faults.get(fault).copied().unwrap_or_default();
+        of.iter().map(times).min().unwrap_or_default()
+    }
+}
+
+impl AddAssign for Record {
+    fn add_assign(&mut self, other: Self) {
+        for (fault, times) in other.faults {
+            *self.faults.entry(fault).or_default() += times;
+        }
+        self.recent = other.recent;
     }
 }
 
