@@ -13,6 +13,7 @@
 
 mod careless;
 mod fault;
+mod forgetful;
 mod hanging;
 mod late;
 mod memory;
@@ -25,11 +26,12 @@ mod weather;
 
 pub use careless::Careless;
 pub use fault::Fault;
+pub use forgetful::Forgetful;
 pub use hanging::{Hanging, READ_BUDGET, Silence, hanging, starting};
 pub use late::{Late, late};
 pub use memory::resident;
 pub use outage::{Loss, Outage, outage};
-pub use run::{look_around, recover, sail, settings};
+pub use run::{look_around, open, recover, sail, settings};
 pub use side::Side;
 pub use station::Station;
 pub use times::Times;

@@ -1,6 +1,6 @@
 //! Bad weather for as long as one likes: `cargo run --release -p tests --bin soak -- --minutes 10`.
 //!
-//! Half of the time the weather of `weather`, with the same oracle, in rounds with a seed each; the other half outages at full
+//! Half of the time the weather of `chaos`, with the same oracle, in rounds with a seed each; the other half outages at full
 //! load. Every round prints its numbers. `STRESS_SEED=…` is the seed of the first round.
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 };
 
 use tests::{
-    chaos::{Fault, Loss, outage, resident, sail},
+    chaos::{Fault, Loss, open, outage, resident, sail},
     stress::{Plan, Way},
 };
 
@@ -56,7 +56,7 @@ async fn weather(time: Duration) -> bool {
             readers: 8,
             sighted: true,
         };
-        let (report, record) = sail(plan, Fault::LOSSLESS, |redis| redis).await;
+        let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
         let mebibytes = resident() >> 20;
         println!("seed {seed}, {mebibytes} MiB: {report}; {record}");
         let wrong = [

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cache_core::CacheConfig;
 use tests::{
-    chaos::{Side, look_around, recover, settings},
+    chaos::{Side, look_around, open, recover, settings},
     stress::{Annotated, OnServer, Plan, Report, Unfenced, Way, run, run_at},
 };
 
@@ -66,7 +66,7 @@ async fn in_bad_weather(plan: Plan, url: &str, database: OnServer, processes: u6
         sighted: true,
         ..plan
     };
-    let keeper = Annotated::new(settings(url, |redis| redis), plan.keys);
+    let keeper = Annotated::new(settings(open(url)), plan.keys);
     let side = Side::new(database.clone(), plan.keys, keeper.caches(), true);
     let sides = [(side, keeper)];
     let mut report = run_at(plan, &sides).await;

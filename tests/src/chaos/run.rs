@@ -13,32 +13,37 @@ use crate::stress::{
 /// How long it may take until nothing is pending when nothing is wrong any more.
 const RECOVERY: Duration = Duration::from_secs(30);
 
-/// A process with caches on that server, as `wrap` makes its backend: with the settings of everybody, but that callers and
-/// entries are less patient, and that it is known who could read the tokens.
+/// The server with that address, with the settings of everybody.
 ///
 /// # Panics
 /// If the address is none.
-pub fn settings<B: CacheBackend>(url: &str, wrap: impl Fn(RedisBackend) -> B) -> CacheConfig {
-    let redis = RedisBackend::open(url).expect("the address is valid");
-    CacheConfig::on(Sighted(wrap(redis)))
+#[must_use]
+pub fn open(url: &str) -> RedisBackend {
+    RedisBackend::open(url).expect("the address is valid")
+}
+
+/// The cache of a process in bad weather: callers and entries are less patient than usual, and it is known who could read the
+/// tokens.
+pub fn settings(backend: impl CacheBackend) -> CacheConfig {
+    CacheConfig::on(Sighted(backend))
         .ttl(Duration::from_secs(5))
         .ttl_jitter(0.5)
         .lock_timeout(Duration::from_millis(20))
 }
 
-/// Two managers, which are to Redis what two processes are, with a backend each as `wrap` makes it, in that weather.
+/// Two managers, which are to Redis what two processes are, each with a backend that `open` makes for an address, in that weather.
 ///
 /// # Panics
 /// If the run hangs, and if there is no Redis server.
 pub async fn sail<B: CacheBackend>(
     plan: Plan,
     faults: &[Fault],
-    wrap: impl Fn(RedisBackend) -> B,
+    open: impl Fn(&str) -> B,
 ) -> (Report, Record) {
     let station = Station::open(2).await;
     let urls = station.urls();
-    let one = Annotated::new(settings(&urls[0], &wrap), plan.keys);
-    let other = one.other(settings(&urls[1], &wrap));
+    let one = Annotated::new(settings(open(&urls[0])), plan.keys);
+    let other = one.other(settings(open(&urls[1])));
     let database = InProcess::new(plan.keys);
     let hears = !faults.contains(&Fault::OldData);
     let side = |keeper: &Annotated| {

@@ -1,13 +1,13 @@
 //! Everything that can happen to a Redis server and to the way to it, while callers call and writers write: no stale answer, no
 //! failed call, no invalidation lost.
 //!
-//! `STRESS_SEED=…` repeats the choices of a run. `cargo run --release -p tests --bin weather` does the same for longer.
+//! `STRESS_SEED=…` repeats the choices of a run. `cargo run --release -p tests --bin chaos` does the same for longer.
 
 use std::time::Instant;
 
 use cache_redis::dev::RedisServer;
 use tests::{
-    chaos::{Careless, Fault, Record, Station, Weather, sail},
+    chaos::{Careless, Fault, Forgetful, Record, Station, Weather, open, sail},
     stress::{OnServer, Plan, Report, Rng, Unfenced, Way, processes},
 };
 
@@ -54,7 +54,7 @@ fn assert_true(report: &Report, record: &Record, seed: u64, calls: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_any_weather_nothing_is_stale_and_nothing_lost() {
     let (began, plan) = (Instant::now(), plan(0x5EED, 60_000, Way::ALL));
-    let (report, record) = sail(plan, Fault::LOSSLESS, |redis| redis).await;
+    let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
     show("in bad weather", plan.seed, &report, &record, began);
     assert_true(&report, &record, plan.seed, plan.calls);
 }
@@ -100,7 +100,7 @@ async fn between_processes(seed: u64, calls: u64) -> (Report, Record) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_fence_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, Fault::LOSSLESS, Unfenced).await;
+    let (report, record) = sail(plan, Fault::LOSSLESS, |url| Unfenced(open(url))).await;
     show(
         "in bad weather, no fence",
         plan.seed,
@@ -114,7 +114,7 @@ async fn without_the_fence_there_are_stale_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn when_failed_invalidations_are_not_owed_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, Fault::LOSSLESS, Careless).await;
+    let (report, record) = sail(plan, Fault::LOSSLESS, |url| Careless(open(url))).await;
     show(
         "in bad weather, nothing owed",
         plan.seed,
@@ -128,7 +128,7 @@ async fn when_failed_invalidations_are_not_owed_there_are_stale_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_replay_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, &[Fault::OldData], |redis| redis).await;
+    let (report, record) = sail(plan, &[Fault::OldData], Forgetful::open).await;
     show("old data, no replay", plan.seed, &report, &record, began);
     assert!(report.stale > 0, "{report}");
 }

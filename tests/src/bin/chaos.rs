@@ -1,6 +1,6 @@
 //! Prints what the caches are worth in bad weather, and fails if it is not what is promised.
 //!
-//! `cargo run --release -p tests --bin weather`; `STRESS_SEED=…` repeats the choices of a run.
+//! `cargo run --release -p tests --bin chaos`; `STRESS_SEED=…` repeats the choices of a run.
 
 use std::{
     process::ExitCode,
@@ -8,7 +8,10 @@ use std::{
 };
 
 use tests::{
-    chaos::{Careless, Fault, Loss, Record, Silence, hanging, late, outage, sail, starting},
+    chaos::{
+        Careless, Fault, Forgetful, Loss, Record, Silence, hanging, late, open, outage, sail,
+        starting,
+    },
     stress::{Plan, Report, Unfenced, Way},
 };
 
@@ -70,7 +73,7 @@ async fn weather(seed: u64, kept: &mut Kept) {
     let began = Instant::now();
     for seed in seed.. {
         let plan = plan(seed, 200_000, Way::ALL);
-        let (report, record) = sail(plan, Fault::LOSSLESS, |redis| redis).await;
+        let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
         println!("seed {seed}: {report}; {record}");
         all += report;
         faults += record;
@@ -91,13 +94,13 @@ async fn weather(seed: u64, kept: &mut Kept) {
 
 async fn ablations(seed: u64, kept: &mut Kept) {
     let plan = plan(seed, 50_000, Way::ONE_ENTRY);
-    let (report, _) = sail(plan, Fault::LOSSLESS, Unfenced).await;
+    let (report, _) = sail(plan, Fault::LOSSLESS, |url| Unfenced(open(url))).await;
     println!("without the fence: {report}");
     kept.check(report.stale > 0, "it is seen that the fence is missing");
-    let (report, _) = sail(plan, Fault::LOSSLESS, Careless).await;
+    let (report, _) = sail(plan, Fault::LOSSLESS, |url| Careless(open(url))).await;
     println!("with nothing owed: {report}");
     kept.check(report.stale > 0, "it is seen that nothing is owed");
-    let (report, _) = sail(plan, &[Fault::OldData], |redis| redis).await;
+    let (report, _) = sail(plan, &[Fault::OldData], Forgetful::open).await;
     println!("old data, without a replay: {report}");
     kept.check(report.stale > 0, "it is seen that the replay is missing");
 }
