@@ -32,6 +32,8 @@ pub enum Fault {
     ReplicaWithoutMaster,
     /// The user may not run scripts.
     NoScripts,
+    /// The user may read and not write: invalidations fail, and what they were to end is still answered to whoever asks.
+    NoWrites,
     /// The user may do nothing.
     NoRights,
     /// The user has another password, and everybody is disconnected.
@@ -80,6 +82,7 @@ impl Fault {
         Self::Replica,
         Self::ReplicaWithoutMaster,
         Self::NoScripts,
+        Self::NoWrites,
         Self::NoRights,
         Self::AnotherPassword,
         Self::Flushed,
@@ -161,6 +164,11 @@ impl Fault {
             }
             Self::NoScripts => {
                 station.command(&["ACL", "SETUSER", "default", "-@scripting"]);
+                wait(length);
+                station.command(&["ACL", "SETUSER", "default", "+@all"]);
+            }
+            Self::NoWrites => {
+                station.command(&["ACL", "SETUSER", "default", "-@write"]);
                 wait(length);
                 station.command(&["ACL", "SETUSER", "default", "+@all"]);
             }
