@@ -30,6 +30,8 @@ pub enum Fault {
     Replica,
     /// `REPLICAOF` a server that does not answer, without serving what it has meanwhile.
     ReplicaWithoutMaster,
+    /// `FAILOVER` to another server and back, each time with all data.
+    FailedOver,
     /// The user may not run scripts.
     NoScripts,
     /// The user may read and not write: invalidations fail, and what they were to end is still answered to whoever asks.
@@ -81,6 +83,7 @@ impl Fault {
         Self::TooManyClients,
         Self::Replica,
         Self::ReplicaWithoutMaster,
+        Self::FailedOver,
         Self::NoScripts,
         Self::NoWrites,
         Self::NoRights,
@@ -162,6 +165,7 @@ impl Fault {
                 station.command(&["REPLICAOF", "NO", "ONE"]);
                 station.command(&["CONFIG", "SET", "replica-serve-stale-data", "yes"]);
             }
+            Self::FailedOver => station.fail_over(|| wait(length / 2)),
             Self::NoScripts => {
                 station.command(&["ACL", "SETUSER", "default", "-@scripting"]);
                 wait(length);

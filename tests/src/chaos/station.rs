@@ -4,7 +4,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use cache_redis::dev::RedisServer;
@@ -13,13 +13,14 @@ use tempfile::TempDir;
 
 use crate::{Proxy, Trouble};
 
-/// A Redis server that keeps its data on disk, another one for it to follow, and a proxy for each process.
+/// A Redis server that keeps its data on disk, another one to follow or to hand over to, and a proxy for each process.
 ///
 /// What is done to the server blocks: that is for a thread of the test's own.
 #[derive(Debug)]
 pub struct Station {
     server: RedisServer,
-    master: RedisServer,
+    /// Empty, unless it has taken over.
+    other: RedisServer,
     disk: TempDir,
     proxies: Vec<Proxy>,
 }
@@ -50,23 +51,19 @@ impl Station {
     fn new(processes: usize) -> Self {
         let disk = tempfile::tempdir().expect("a directory can be made");
         let path = disk.path().to_str().expect("a path that is text");
-        let arguments = [
-            &["--dir", path, "--appendonly", "yes"],
-            &["--enable-debug-command", "local"][..],
-            // A replica is copied to without writing to disk, and at once.
-            &["--repl-diskless-sync-delay", "0"],
-            ADMIN,
-        ]
-        .concat();
+        // A replica is copied to at once.
+        let both = [&["--repl-diskless-sync-delay", "0"], ADMIN].concat();
+        let durable = ["--dir", path, "--appendonly", "yes"];
+        let debug = ["--enable-debug-command", "local"];
+        let arguments = [&durable[..], &debug, &both].concat();
         let server = RedisServer::start_with(&arguments).expect("a Redis server is needed");
-        let master = RedisServer::start_with(&["--repl-diskless-sync-delay", "0"])
-            .expect("a Redis server is needed");
+        let other = RedisServer::start_with(&both).expect("a Redis server is needed");
         let proxies = (0..processes)
             .map(|_| Proxy::start(server.port()))
             .collect();
         Self {
             server,
-            master,
+            other,
             disk,
             proxies,
         }
@@ -131,8 +128,37 @@ impl Station {
 
     /// The server becomes a replica of one that is empty.
     pub fn follow(&mut self) {
-        let port = self.master.port().to_string();
+        let port = self.other.port().to_string();
         self.command(&["REPLICAOF", "127.0.0.1", &port]);
+    }
+
+    /// The other server takes over with all the data, for a while. Before the proxies lead to it, the first one is a replica
+    /// for a while, which refuses writes.
+    ///
+    /// # Panics
+    /// If one of the servers does not do its part.
+    pub fn fail_over(&mut self, mut meanwhile: impl FnMut()) {
+        let [first, second] = [self.server.port(), self.other.port()];
+        let mut connections = [first, second].map(connection);
+        let [server, other] = &mut connections;
+        replicate(other, first);
+        take_over(server, other, second);
+        meanwhile();
+        self.lead_to(second);
+        meanwhile();
+        take_over(other, server, first);
+        self.lead_to(first);
+        ask::<redis::Value>(other, &["REPLICAOF", "NO", "ONE"]);
+        ask::<redis::Value>(other, &["FLUSHALL"]);
+    }
+
+    /// All connections end before the first one is made to that server: nobody reads from one while somebody writes to another.
+    fn lead_to(&self, port: u16) {
+        self.trouble(None, Trouble::Refuse);
+        for proxy in &self.proxies {
+            proxy.redirect(port);
+        }
+        self.trouble(None, Trouble::None);
     }
 
     /// Sends the server a command that has to succeed.
@@ -148,20 +174,7 @@ impl Station {
     /// # Panics
     /// If it does not succeed.
     pub fn ask<T: FromRedisValue>(&mut self, words: &[&str]) -> T {
-        ask(&mut self.connection(), words)
-    }
-
-    fn connection(&self) -> Connection {
-        const PATIENCE: Duration = Duration::from_secs(20);
-        let url = format!("redis://admin:any@127.0.0.1:{}", self.server.port());
-        let client = redis::Client::open(url).expect("the address is valid");
-        let connection = client
-            .get_connection_with_timeout(PATIENCE)
-            .expect("the server lets its administrator in");
-        connection
-            .set_read_timeout(Some(PATIENCE))
-            .expect("that is a time");
-        connection
+        ask(&mut connection(self.server.port()), words)
     }
 
     /// Ends the connections of everybody else.
@@ -172,7 +185,7 @@ impl Station {
     /// Has the server accept no connection, and end those there are, while something goes on.
     pub fn without_others(&mut self, meanwhile: impl FnOnce()) {
         // The one connection that is allowed.
-        let mut own = self.connection();
+        let mut own = connection(self.server.port());
         ask::<redis::Value>(&mut own, &["CONFIG", "SET", "maxclients", "1"]);
         ask::<redis::Value>(&mut own, DISCONNECT);
         meanwhile();
@@ -186,6 +199,42 @@ impl Station {
                 proxy.set(trouble);
             }
         }
+    }
+}
+
+fn connection(port: u16) -> Connection {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let client = redis::Client::open(format!("redis://admin:any@127.0.0.1:{port}"))
+        .expect("the address is valid");
+    let connection = client
+        .get_connection_with_timeout(PATIENCE)
+        .expect("the server lets its administrator in");
+    connection
+        .set_read_timeout(Some(PATIENCE))
+        .expect("that is a time");
+    connection
+}
+
+/// Returns when the server is a replica of the one on that port and has its data.
+fn replicate(server: &mut Connection, master: u16) {
+    ask::<redis::Value>(server, &["REPLICAOF", "127.0.0.1", &master.to_string()]);
+    until_info(server, "master_link_status:up");
+}
+
+/// Has a replica take over from its master, who becomes a replica of it. No write is lost.
+fn take_over(master: &mut Connection, replica: &mut Connection, port: u16) {
+    until_info(master, "state=online");
+    let to = ["FAILOVER", "TO", "127.0.0.1", &port.to_string()];
+    ask::<redis::Value>(master, &to);
+    until_info(replica, "role:master");
+    until_info(master, "master_link_status:up");
+}
+
+fn until_info(server: &mut Connection, text: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !ask::<String>(server, &["INFO", "replication"]).contains(text) {
+        assert!(Instant::now() < deadline, "it never came to `{text}`");
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
