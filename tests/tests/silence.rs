@@ -3,7 +3,18 @@
 
 use std::time::Duration;
 
-use tests::chaos::{Silence, hanging, late, starting};
+use tests::{
+    Trouble,
+    chaos::{READ_BUDGET, Silence, hanging, late, starting},
+};
+
+/// At the start nothing is known yet about the server, so the first call waits, but no longer than any.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_b32_starting_with_a_silent_redis_takes_a_read_budget() {
+    let times = starting(Trouble::Blackhole, 5).await;
+    println!("build and first call, blackhole: {times}");
+    assert!(times.of_thousand(500) < 2 * READ_BUDGET, "{times}");
+}
 
 /// How many read budgets a put waits for: one for the tokens, one for the acknowledgement.
 const BUDGETS_OF_A_PUT: u32 = 2;
@@ -39,7 +50,7 @@ async fn case_b32_no_call_waits_longer_than_the_read_budget() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_b32_starting_without_redis_takes_no_time() {
-    let times = starting(50).await;
+    let times = starting(Trouble::Refuse, 50).await;
     println!("build and first call: {times}");
     assert!(times.of_thousand(500) < Duration::from_millis(5), "{times}");
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use tests::{
+    Trouble,
     chaos::{
         Careless, Fault, Forgetful, Loss, Record, Silence, hanging, late, open, outage, sail,
         starting,
@@ -122,7 +123,7 @@ async fn silence(kept: &mut Kept) {
             "hits within 2.5 s",
         );
     }
-    let times = starting(200).await;
+    let times = starting(Trouble::Refuse, 200).await;
     println!("build and first call without Redis: {times}");
     kept.check(
         times.of_thousand(990) < Duration::from_millis(5),

@@ -18,6 +18,12 @@ pub const READ_BUDGET: Duration = Duration::from_millis(100);
 /// How many call at the same time.
 const CALLERS: u64 = 16;
 
+/// Three seconds for a request and its reply.
+const SLOW: Trouble = Trouble::Delay {
+    there: Duration::from_millis(1500),
+    back: Duration::from_millis(1500),
+};
+
 /// A way not to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
@@ -27,13 +33,21 @@ pub enum Silence {
     Blackholed,
     /// [`Trouble::HalfOpen`]: what was connected is silent.
     HalfOpen,
+    /// [`Trouble::Delay`] of three seconds: all answers come, and all too late.
+    Slow,
     /// `kill -9`, until it is started again.
     Down,
 }
 
 impl Silence {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Stopped, Self::Blackholed, Self::HalfOpen, Self::Down];
+    pub const ALL: &'static [Self] = &[
+        Self::Stopped,
+        Self::Blackholed,
+        Self::HalfOpen,
+        Self::Slow,
+        Self::Down,
+    ];
 
     fn begin(self, station: &mut Station) {
         match self {
@@ -41,6 +55,7 @@ impl Silence {
             Self::Down => station.server().stop(),
             Self::Blackholed => station.trouble(None, Trouble::Blackhole),
             Self::HalfOpen => station.trouble(None, Trouble::HalfOpen),
+            Self::Slow => station.trouble(None, SLOW),
         }
     }
 
@@ -48,7 +63,7 @@ impl Silence {
         match self {
             Self::Stopped => station.server().resume().expect("the server runs"),
             Self::Down => station.restart(),
-            Self::Blackholed | Self::HalfOpen => station.trouble(None, Trouble::None),
+            Self::Blackholed | Self::HalfOpen | Self::Slow => station.trouble(None, Trouble::None),
         }
     }
 }
@@ -177,10 +192,11 @@ async fn until_hit(cache: &Cache<u64>) -> Duration {
     }
 }
 
-/// What it takes to build a manager and make its first call while nobody listens, measured so often.
-pub async fn starting(times: u32) -> Times {
+/// What it takes to build a manager and make its first call where there is that trouble from the beginning, measured so often.
+pub async fn starting(trouble: Trouble, times: u32) -> Times {
+    // Where the server would be, nobody listens. With a blackhole that is not found out.
     let proxy = Proxy::start(1);
-    proxy.set(Trouble::Refuse);
+    proxy.set(trouble);
     let mut all = Times::default();
     for _ in 0..times {
         let began = Instant::now();

@@ -29,34 +29,38 @@ enum End {
 
 pub(super) async fn connection(mut client: TcpStream, changes: Changes) {
     let state = *changes.borrow();
-    if state.trouble == Trouble::Reset {
-        let _ = client.set_zero_linger();
-        return;
+    let mut end = match state.trouble {
+        Trouble::Reset => End::Reset,
+        // What is said on it is lost, so the server need not hear of it.
+        Trouble::Blackhole => End::Unnoticed,
+        _ => through(&mut client, &changes, state).await,
+    };
+    while let End::Unnoticed = end {
+        let (now, mut nowhere) = (changes.borrow().turn, tokio::io::sink());
+        end = tokio::select! {
+            _ = tokio::io::copy(&mut client, &mut nowhere) => End::Closed,
+            end = ended(changes.clone(), now) => end,
+        };
     }
+    if let End::Reset = end {
+        let _ = client.set_zero_linger();
+    }
+}
+
+/// Carries both directions until the connection ends.
+async fn through(client: &mut TcpStream, changes: &Changes, state: State) -> End {
     // Without a server the client's connection is closed, which is all that can be said once it was accepted.
     let Ok(mut server) = TcpStream::connect((Ipv4Addr::LOCALHOST, state.server)).await else {
-        return;
+        return End::Closed;
     };
     let _ = client.set_nodelay(true).and(server.set_nodelay(true));
-    let end = {
-        let (from_client, to_client) = client.split();
-        let (from_server, to_server) = server.split();
-        let lost = AtomicBool::new(false);
-        tokio::select! {
-            _ = direction(Way::There, from_client, to_server, changes.clone(), &lost) => End::Closed,
-            _ = direction(Way::Back, from_server, to_client, changes.clone(), &lost) => End::Closed,
-            end = ended(changes, state.turn) => end,
-        }
-    };
-    match end {
-        End::Closed => {}
-        End::Reset => {
-            let _ = client.set_zero_linger();
-        }
-        End::Unnoticed => {
-            drop(server);
-            let _ = tokio::io::copy(&mut client, &mut tokio::io::sink()).await;
-        }
+    let (from_client, to_client) = client.split();
+    let (from_server, to_server) = server.split();
+    let lost = AtomicBool::new(false);
+    tokio::select! {
+        _ = direction(Way::There, from_client, to_server, changes.clone(), &lost) => End::Closed,
+        _ = direction(Way::Back, from_server, to_client, changes.clone(), &lost) => End::Closed,
+        end = ended(changes.clone(), state.turn) => end,
     }
 }
 
