@@ -1,8 +1,4 @@
-//! A network between a test and a server that can be made bad.
-//!
-//! A [`Proxy`] listens on a port of its own and carries what comes there to a server on another. What it does to the bytes is
-//! set by the test, at any time, also for connections that exist. It runs on a thread of its own: how busy the test is does not
-//! change what it does, and a test that moves its own time does not move the proxy's.
+//! A proxy for bad networks.
 
 use std::{
     fmt, io,
@@ -48,7 +44,11 @@ pub enum Trouble {
     Refuse,
 }
 
-/// See the [module](self).
+/// A network between a test and a server that can be made bad.
+///
+/// It listens on a port of its own and carries what comes there to a server on another. What it does to the bytes is set by
+/// the test, at any time, also for connections that exist. It runs on a thread of its own: how busy the test is does not
+/// change what it does, and a test that moves its own time does not move the proxy's.
 pub struct Proxy {
     port: u16,
     state: watch::Sender<State>,
