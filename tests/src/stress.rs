@@ -25,7 +25,7 @@ pub use database::{Acknowledged, Database, InProcess, OnServer};
 pub use fastrand::Rng;
 pub use keeper::{Annotated, Keeper, Look, Told, Way};
 pub use processes::processes;
-pub use run::{Plan, left_behind, run, run_at};
+pub use run::{Enough, Plan, left_behind, run, run_at};
 pub use saboteur::Saboteur;
 pub use sighted::Sighted;
 pub use unfenced::Unfenced;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cache_core::CacheConfig;
 use tests::{
     chaos::{Side, look_around, open, recover, settings},
-    stress::{Annotated, OnServer, Plan, Report, Unfenced, Way, run, run_at},
+    stress::{Annotated, Enough, OnServer, Plan, Report, Unfenced, Way, run, run_at},
 };
 
 #[tokio::main(worker_threads = 2)]
@@ -69,7 +69,12 @@ async fn in_bad_weather(plan: Plan, url: &str, database: OnServer, processes: u6
     let keeper = Annotated::new(settings(open(url)), plan.keys);
     let side = Side::new(database.clone(), plan.keys, keeper.caches(), true);
     let sides = [(side, keeper)];
-    let mut report = run_at(plan, &sides).await;
+    let enough = Enough::not_yet();
+    let heard = async {
+        database.hear("enough").await;
+        enough.now();
+    };
+    let (mut report, ()) = tokio::join!(run_at(plan, &sides, &enough), heard);
     database.meet("over", processes + 1).await;
     database.meet("clear", processes + 1).await;
     report.lost = recover(&sides).await;

@@ -53,7 +53,7 @@ pub async fn sail<B: CacheBackend>(
     let sides = [side(&one), side(&other)];
 
     let weather = Weather::start(station, faults, Rng::with_seed(plan.seed));
-    let mut report = run_at(plan, &sides).await;
+    let mut report = run_at(plan, &sides, weather.enough()).await;
     let (station, record) = weather.clear().await;
     report.lost = recover(&sides).await;
     report += look_around(plan.keys, &sides).await;

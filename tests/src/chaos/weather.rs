@@ -10,12 +10,13 @@ use std::{
 };
 
 use super::{Fault, Station};
-use crate::stress::Rng;
+use crate::stress::{Enough, Rng};
 
 /// Faults that happen to a station on a thread of their own until it is over. Every fault comes once before any comes again.
 #[derive(Debug)]
 pub struct Weather {
     over: mpsc::Sender<()>,
+    enough: Enough,
     thread: JoinHandle<(Station, Record)>,
 }
 
@@ -38,6 +39,8 @@ impl Weather {
     pub fn start(mut station: Station, faults: &[Fault], mut dice: Rng) -> Self {
         let faults = faults.to_vec();
         let (over, is_over) = mpsc::channel();
+        let enough = Enough::not_yet();
+        let all_came = enough.clone();
         let thread = thread::spawn(move || {
             let (mut record, began) = (Record::default(), Instant::now());
             let mut coming = Vec::new();
@@ -53,10 +56,23 @@ impl Weather {
                 record.add(began.elapsed(), fault);
                 let length = FAULT.mul_f64(0.1 + 0.9 * dice.f64());
                 fault.strike(&mut station, &mut dice, length, &mut wait);
+                if coming.is_empty() {
+                    all_came.now();
+                }
             }
             (station, record)
         });
-        Self { over, thread }
+        Self {
+            over,
+            enough,
+            thread,
+        }
+    }
+
+    /// It is when every fault has come once.
+    #[must_use]
+    pub const fn enough(&self) -> &Enough {
+        &self.enough
     }
 
     /// Ends the fault that is under way, and the weather: nothing is wrong any more.
@@ -91,12 +107,6 @@ impl Record {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.faults.values().sum()
-    }
-
-    /// How many kinds of fault there were.
-    #[must_use]
-    pub fn kinds(&self) -> usize {
-        self.faults.len()
     }
 
     /// How often each of these happened at least.

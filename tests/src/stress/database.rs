@@ -128,6 +128,24 @@ impl OnServer {
             .expect("the other processes come here too");
     }
 
+    /// Passes something on to the other processes.
+    ///
+    /// # Panics
+    /// If the server does not answer.
+    pub async fn say(&self, what: &str) {
+        self.command("INCR", what).await;
+    }
+
+    /// Returns when somebody has [said](Self::say) that.
+    ///
+    /// # Panics
+    /// If the server does not answer.
+    pub async fn hear(&self, what: &str) {
+        while self.command("GET", what).await.is_none() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     async fn command(&self, command: &str, key: &str) -> Option<u64> {
         redis::cmd(command)
             .arg(key)

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 pub struct Plan {
     /// Decides all that is left to chance, but for who is faster.
     pub seed: u64,
-    /// How often readers ask.
+    /// How often readers ask, at least.
     pub calls: u64,
     /// How many do so at a time.
     pub tasks: u64,
@@ -66,16 +66,44 @@ pub async fn run<D: Database, K: Keeper>(plan: Plan, database: &D, keepers: &[K]
         .iter()
         .map(|keeper| (database.clone(), keeper.clone()))
         .collect();
-    let mut report = run_at(plan, &sides).await;
+    let mut report = run_at(plan, &sides, &Enough::default()).await;
     report.left_behind = left_behind(plan.keys, &sides).await;
     report
 }
 
-/// Readers and writers, each at one of the keepers, which see the database each in their own way. What is left behind is not looked at.
+/// What else a run has to wait for when it has made its calls.
+#[derive(Clone, Debug, Default)]
+pub struct Enough(Arc<AtomicBool>);
+
+impl Enough {
+    /// Something that has not happened yet.
+    #[must_use]
+    pub fn not_yet() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Now it has.
+    pub fn now(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether it has not.
+    #[must_use]
+    pub fn missing(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Readers and writers, each at one of the keepers, which see the database each in their own way, until all calls are made and it is
+/// enough. What is left behind is not looked at.
 ///
 /// # Panics
 /// If the run hangs.
-pub async fn run_at<D: Database, K: Keeper>(plan: Plan, sides: &[(D, K)]) -> Report {
+pub async fn run_at<D: Database, K: Keeper>(
+    plan: Plan,
+    sides: &[(D, K)],
+    enough: &Enough,
+) -> Report {
     let mut dice = Rng::with_seed(plan.seed);
     let mut tasks = JoinSet::new();
     for (database, keeper) in sides
@@ -85,6 +113,7 @@ pub async fn run_at<D: Database, K: Keeper>(plan: Plan, sides: &[(D, K)]) -> Rep
     {
         let task = Task {
             plan,
+            enough: enough.clone(),
             database: database.clone(),
             keeper: keeper.clone(),
             dice: dice.fork(),
@@ -124,6 +153,7 @@ pub async fn left_behind<D: Database, K: Keeper>(keys: u64, sides: &[(D, K)]) ->
 
 struct Task<D, K> {
     plan: Plan,
+    enough: Enough,
     database: D,
     keeper: K,
     dice: Rng,
@@ -132,7 +162,8 @@ struct Task<D, K> {
 
 impl<D: Database, K: Keeper> Task<D, K> {
     async fn run(mut self) -> Report {
-        for _ in 0..self.plan.calls / self.plan.tasks {
+        let calls = self.plan.calls / self.plan.tasks;
+        while self.report.calls < calls || self.enough.missing() {
             if self.dice.u64(..self.plan.readers) == 0 {
                 self.write().await;
             }

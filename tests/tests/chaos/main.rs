@@ -3,7 +3,7 @@
 //!
 //! `STRESS_SEED=…` repeats the choices of a run. `cargo run --release -p tests --bin chaos` does the same for longer.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cache_redis::dev::RedisServer;
 use tests::{
@@ -48,12 +48,12 @@ fn assert_true(report: &Report, record: &Record, seed: u64, calls: u64) {
     assert!(report.loads > calls / 50, "{report}");
     assert!(report.invalidations > calls / 50, "{report}");
     assert!(report.not_acknowledged > 0, "{report}");
-    assert!(record.kinds() >= 8, "{record}");
+    assert!(record.least(Fault::LOSSLESS) > 0, "{record}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_any_weather_nothing_is_stale_and_nothing_lost() {
-    let (began, plan) = (Instant::now(), plan(0x5EED, 60_000, Way::ALL));
+    let (began, plan) = (Instant::now(), plan(0x5EED, 40_000, Way::ALL));
     let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
     show("in bad weather", plan.seed, &report, &record, began);
     assert_true(&report, &record, plan.seed, plan.calls);
@@ -62,7 +62,7 @@ async fn in_any_weather_nothing_is_stale_and_nothing_lost() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn between_processes_in_any_weather_nothing_is_stale_and_nothing_lost() {
     let (began, seed) = (Instant::now(), Plan::seed(0xF00D));
-    let (report, record) = between_processes(seed, 15_000).await;
+    let (report, record) = between_processes(seed, 10_000).await;
     show(
         "in bad weather, two processes",
         seed,
@@ -70,7 +70,7 @@ async fn between_processes_in_any_weather_nothing_is_stale_and_nothing_lost() {
         &record,
         began,
     );
-    assert_true(&report, &record, seed, 30_000);
+    assert_true(&report, &record, seed, 20_000);
 }
 
 /// Two processes, whose database is on a server that nothing happens to.
@@ -81,6 +81,10 @@ async fn between_processes(seed: u64, calls: u64) -> (Report, Record) {
     let weather = Weather::start(station, Fault::LOSSLESS, Rng::with_seed(seed));
     let database = OnServer::open(&calm.url()).await;
     let clear = async {
+        while weather.enough().missing() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        database.say("enough").await;
         database.meet("over", 3).await;
         let cleared = weather.clear().await;
         database.meet("clear", 3).await;
@@ -100,7 +104,8 @@ async fn between_processes(seed: u64, calls: u64) -> (Report, Record) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_fence_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, Fault::LOSSLESS, |url| Unfenced(open(url))).await;
+    let weather = [Fault::Delayed, Fault::Reset, Fault::Flushed];
+    let (report, record) = sail(plan, &weather, |url| Unfenced(open(url))).await;
     show(
         "in bad weather, no fence",
         plan.seed,
