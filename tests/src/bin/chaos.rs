@@ -10,8 +10,8 @@ use std::{
 use tests::{
     Trouble,
     chaos::{
-        Careless, Fault, Forgetful, Loss, Record, Silence, hanging, late, open, outage, sail,
-        starting,
+        Careless, Fault, Forgetful, Loss, READ_BUDGET, Record, Silence, hanging, late, open,
+        outage, sail, starting,
     },
     stress::{Plan, Report, Unfenced, Way},
 };
@@ -112,6 +112,13 @@ async fn silence(kept: &mut Kept) {
         println!(
             "{silence:?}: reads: {}; invalidations: {}; puts: {}; the machine was late by {:.1?}; hits again after {:.1?}",
             times.reads, times.invalidations, times.puts, times.lateness, times.back
+        );
+        let strict = READ_BUDGET + Duration::from_millis(10);
+        println!(
+            "{silence:?}: {} reads, {} invalidations and {} puts took more than {strict:?}",
+            times.reads.over(strict),
+            times.invalidations.over(strict),
+            times.puts.over(strict)
         );
         let longest = times.reads.longest().max(times.invalidations.longest());
         kept.check(

@@ -30,6 +30,12 @@ impl Times {
         sorted.get(last * many / 1000).copied().unwrap_or_default()
     }
 
+    /// How many took longer than that.
+    #[must_use]
+    pub fn over(&self, limit: Duration) -> usize {
+        self.0.iter().filter(|time| **time > limit).count()
+    }
+
     /// The longest one.
     #[must_use]
     pub fn longest(&self) -> Duration {
