@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+pub mod chaos;
 pub mod stress;
 
 use cache_core::{CacheConfig, CacheManager, testing::TestClock};
@@ -19,10 +20,12 @@ use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
 mod gate;
 mod log;
 mod monitor;
+mod proxy;
 
 pub use gate::{Gate, results, soon, until, until_busy};
 pub use log::Log;
 pub use monitor::Monitor;
+pub use proxy::{Proxy, Trouble};
 
 tokio::task_local! {
     static WORLD: Arc<World>;

@@ -14,19 +14,23 @@
 mod database;
 mod fate;
 mod keeper;
+mod processes;
 mod run;
 mod saboteur;
+mod sighted;
 mod unfenced;
 
-pub use database::{Database, InProcess, OnServer};
+pub use database::{Acknowledged, Database, InProcess, OnServer};
 /// Chance that can be repeated: its seed decides it.
 pub use fastrand::Rng;
-pub use keeper::{Annotated, Keeper, Look, Way};
-pub use run::{Plan, run};
+pub use keeper::{Annotated, Keeper, Look, Told, Way};
+pub use processes::processes;
+pub use run::{Enough, Plan, left_behind, run, run_at};
 pub use saboteur::Saboteur;
+pub use sighted::Sighted;
 pub use unfenced::Unfenced;
 
-use std::{fmt, ops::AddAssign};
+use std::{fmt, ops::AddAssign, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -69,10 +73,23 @@ pub struct Report {
     pub not_acknowledged: u64,
     /// Answers older than what was acknowledged before the question.
     pub stale: u64,
+    /// Answers older than what was acknowledged in another process, to callers who could not read the tokens and shared a load of their own
+    /// process.
+    pub blind: u64,
     /// Answers to another question.
     pub foreign: u64,
+    /// Calls that panicked though their body did not.
+    pub failed: u64,
+    /// Calls that began their body twice, or ran it to its end and were given something else than what it gave.
+    pub doubled: u64,
     /// Rows that were not read as they are when all was over.
     pub left_behind: u64,
+    /// Invalidations that were still pending long after nothing was wrong any more.
+    pub lost: u64,
+    /// Keys that a cache thought somebody was busy with when nobody was.
+    pub busy: u64,
+    /// The longest time a call took that was left alone and only asked.
+    pub slowest: Duration,
 }
 
 impl AddAssign for Report {
@@ -87,8 +104,14 @@ impl AddAssign for Report {
         self.invalidations += other.invalidations;
         self.not_acknowledged += other.not_acknowledged;
         self.stale += other.stale;
+        self.blind += other.blind;
         self.foreign += other.foreign;
+        self.failed += other.failed;
+        self.doubled += other.doubled;
         self.left_behind += other.left_behind;
+        self.lost += other.lost;
+        self.busy += other.busy;
+        self.slowest = self.slowest.max(other.slowest);
     }
 }
 
@@ -97,7 +120,8 @@ impl fmt::Display for Report {
         write!(
             f,
             "{} stale of {} calls: {} hits, {} loads, {} failures, {} cancelled, {} panicked, {} stalled, {} invalidations, \
-             {} not acknowledged, {} foreign, {} left behind",
+             {} not acknowledged, {} blind, {} foreign, {} failed and {} doubled by the cache, {} left behind, {} lost, \
+             {} keys still busy, slowest {:.1?}",
             self.stale,
             self.calls,
             self.hits,
@@ -108,8 +132,14 @@ impl fmt::Display for Report {
             self.stalled,
             self.invalidations,
             self.not_acknowledged,
+            self.blind,
             self.foreign,
+            self.failed,
+            self.doubled,
             self.left_behind,
+            self.lost,
+            self.busy,
+            self.slowest,
         )
     }
 }

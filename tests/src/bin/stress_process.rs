@@ -1,17 +1,20 @@
 //! One of several processes on one Redis server: the stress tests start them.
 //!
-//! Arguments: the address of the server, the seed, the number of calls, of rows and of processes, and `fenced` or `unfenced`.
-//! Output: the report, as JSON.
+//! Arguments: the address of the server, that of the server the database is on, the seed, the number of calls, of rows and of
+//! processes, and what kind of run it is: `fenced`, `unfenced` or `weather`. Output: the report, as JSON.
 
 use std::time::Duration;
 
 use cache_core::CacheConfig;
-use tests::stress::{Annotated, OnServer, Plan, Unfenced, Way, run};
+use tests::{
+    chaos::{Side, look_around, open, recover, settings},
+    stress::{Annotated, Enough, OnServer, Plan, Report, Unfenced, Way, run, run_at},
+};
 
 #[tokio::main(worker_threads = 2)]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [url, numbers @ .., fence] = arguments.as_slice() else {
+    let [url, database, numbers @ .., kind] = arguments.as_slice() else {
         panic!("arguments are missing");
     };
     let numbers: Vec<u64> = numbers
@@ -21,27 +24,61 @@ async fn main() {
     let [seed, calls, keys, processes] = numbers[..] else {
         panic!("numbers are missing");
     };
-    let redis = tests::backend(url);
-    let (config, ways, disturbed) = match fence.as_str() {
-        "fenced" => {
-            let config = CacheConfig::on(redis).lock_timeout(Duration::from_millis(20));
-            (config, Way::LOCK_FREE, true)
-        }
-        _ => (CacheConfig::on(Unfenced(redis)), Way::ONE_ENTRY, false),
-    };
-    let database = OnServer::open(url).await;
-    database.meet(processes).await;
     let plan = Plan {
         seed,
         calls,
         tasks: 32,
         keys,
-        ways,
-        disturbed,
+        ways: Way::LOCK_FREE,
+        disturbed: true,
+        readers: 12,
+        sighted: false,
     };
-    let report = run(plan, &database, &[Annotated::new(config, keys)]).await;
+    let database = OnServer::open(database).await;
+    database.meet("begin", processes).await;
+    let report = match kind.as_str() {
+        "fenced" => {
+            let config = CacheConfig::on(tests::backend(url));
+            let keeper = Annotated::new(config.lock_timeout(Duration::from_millis(20)), keys);
+            run(plan, &database, &[keeper]).await
+        }
+        "unfenced" => {
+            let plan = Plan {
+                ways: Way::ONE_ENTRY,
+                disturbed: false,
+                ..plan
+            };
+            let keeper = Annotated::new(CacheConfig::on(Unfenced(tests::backend(url))), keys);
+            run(plan, &database, &[keeper]).await
+        }
+        _ => in_bad_weather(plan, url, database, processes).await,
+    };
     println!(
         "{}",
         serde_json::to_string(&report).expect("numbers are JSON")
     );
+}
+
+/// Whoever makes the weather is one of those who meet.
+async fn in_bad_weather(plan: Plan, url: &str, database: OnServer, processes: u64) -> Report {
+    let plan = Plan {
+        readers: 8,
+        sighted: true,
+        ..plan
+    };
+    let keeper = Annotated::new(settings(open(url)), plan.keys);
+    let side = Side::new(database.clone(), plan.keys, keeper.caches(), true);
+    let sides = [(side, keeper)];
+    let enough = Enough::not_yet();
+    let heard = async {
+        database.hear("enough").await;
+        enough.now();
+    };
+    let (mut report, ()) = tokio::join!(run_at(plan, &sides, &enough), heard);
+    database.meet("over", processes + 1).await;
+    database.meet("clear", processes + 1).await;
+    report.lost = recover(&sides).await;
+    database.meet("nothing pending", processes).await;
+    report += look_around(plan.keys, &sides).await;
+    report
 }

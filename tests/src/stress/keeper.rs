@@ -22,19 +22,40 @@ pub trait Keeper: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Option<Loaded>> + Send;
 
     /// Runs `write`, and sees to it that what was computed before it is not answered any more; then gives the version that
-    /// was written. `None` if it could not be seen to.
+    /// was written, and what the writer knows.
     fn write(
         &self,
         key: u64,
         way: Way,
         write: impl Future<Output = Row> + Send,
-    ) -> impl Future<Output = Option<u64>> + Send;
+    ) -> impl Future<Output = (u64, Told)> + Send;
 
-    /// What a careful program does whose write was given up half-way, where nothing else does it.
-    fn clean_up(&self, key: u64) -> impl Future<Output = ()> + Send;
+    /// What a careful program does whose write was given up half-way, where nothing else does it. Whether it could be done.
+    fn clean_up(&self, key: u64) -> impl Future<Output = bool> + Send;
 
     /// Returns when nothing goes on in the background.
     fn settle(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// What a writer knows when it has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// That nobody anywhere is answered with anything older.
+    Acknowledged,
+    /// Nothing: an annotated function does not say what has become of its invalidation.
+    Nothing,
+    /// That it has failed, and will be tried again.
+    Failed,
+}
+
+impl Told {
+    fn of<T, E>(result: &Result<T, E>) -> Self {
+        if result.is_ok() {
+            Self::Acknowledged
+        } else {
+            Self::Failed
+        }
+    }
 }
 
 /// How a reader asks.
@@ -192,6 +213,12 @@ impl Annotated {
         }
     }
 
+    /// The manager.
+    #[must_use]
+    pub const fn caches(&self) -> &CacheManager {
+        &self.caches
+    }
+
     /// What the cache has counted.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
@@ -255,54 +282,44 @@ impl Keeper for Annotated {
         key: u64,
         way: Way,
         write: impl Future<Output = Row> + Send,
-    ) -> Option<u64> {
+    ) -> (u64, Told) {
         let lock = &self.locks[usize::try_from(key).expect("a row that exists")];
         if way == Way::InsertByHand {
             let _alone = lock.write().await;
             let row = write.await;
-            return self
-                .rows
-                .insert(&key, row)
-                .await
-                .is_ok()
-                .then_some(row.version);
+            return (row.version, Told::of(&self.rows.insert(&key, row).await));
         }
         let _among_others = lock.read().await;
         let (row, told) = match way {
-            Way::Invalidate => (self.invalidates(key, write).await, true),
+            Way::Invalidate => (self.invalidates(key, write).await, Told::Nothing),
             Way::InvalidateAlways => {
                 let failed = self.fails(key, write).await;
-                (failed.expect_err("it fails"), true)
+                (failed.expect_err("it fails"), Told::Nothing)
             }
-            Way::InvalidateAll => (self.invalidates_all(write).await, true),
-            Way::Put => (self.puts(key, write).await, true),
-            Way::PutKeyWith => (self.puts_by_value(write).await, true),
+            Way::InvalidateAll => (self.invalidates_all(write).await, Told::Nothing),
+            Way::Put => (self.puts(key, write).await, Told::Nothing),
+            Way::PutKeyWith => (self.puts_by_value(write).await, Told::Nothing),
             Way::InvalidateByHand => {
                 let row = write.await;
-                (row, self.rows.invalidate(&key).await.is_ok())
+                (row, Told::of(&self.rows.invalidate(&key).await))
             }
             Way::InvalidateAllByHand => {
                 let row = write.await;
-                (row, self.rows.invalidate_all().await.is_ok())
+                (row, Told::of(&self.rows.invalidate_all().await))
             }
             Way::InvalidateIfByHand => {
                 let row = write.await;
                 let text = key.to_string();
-                (
-                    row,
-                    self.rows.invalidate_if(|key| key == text).await.is_ok(),
-                )
+                let ended = self.rows.invalidate_if(|key| key == text).await;
+                (row, Told::of(&ended))
             }
             Way::InsertByHand => unreachable!("returned above"),
         };
-        told.then_some(row.version)
+        (row.version, told)
     }
 
-    async fn clean_up(&self, key: u64) {
-        self.rows
-            .invalidate(&key)
-            .await
-            .expect("the backend answers");
+    async fn clean_up(&self, key: u64) -> bool {
+        self.rows.invalidate(&key).await.is_ok()
     }
 
     async fn settle(&self) {

@@ -1,8 +1,11 @@
 //! The run and its oracle.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use tokio::task::JoinSet;
@@ -10,7 +13,8 @@ use tokio::task::JoinSet;
 use super::{
     Database, Keeper, Report, Rng, Row, Unavailable,
     fate::{Ended, Fate, panic_quietly, pause},
-    keeper::{Look, Way},
+    keeper::{Look, Told, Way},
+    sighted,
 };
 
 /// The first so many rows are asked for as often as all others.
@@ -23,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 pub struct Plan {
     /// Decides all that is left to chance, but for who is faster.
     pub seed: u64,
-    /// How often readers ask.
+    /// How often readers ask, at least.
     pub calls: u64,
     /// How many do so at a time.
     pub tasks: u64,
@@ -33,6 +37,10 @@ pub struct Plan {
     pub ways: &'static [Way],
     /// Whether callers are dropped or stall, and bodies fail or panic.
     pub disturbed: bool,
+    /// How many readers there are for each writer.
+    pub readers: u64,
+    /// Whether the backends are [`Sighted`](super::Sighted), so that it is known whether a caller could read the tokens.
+    pub sighted: bool,
 }
 
 impl Plan {
@@ -54,15 +62,58 @@ impl Plan {
 /// # Panics
 /// If the run hangs.
 pub async fn run<D: Database, K: Keeper>(plan: Plan, database: &D, keepers: &[K]) -> Report {
+    let sides: Vec<_> = keepers
+        .iter()
+        .map(|keeper| (database.clone(), keeper.clone()))
+        .collect();
+    let mut report = run_at(plan, &sides, &Enough::default()).await;
+    report.left_behind = left_behind(plan.keys, &sides).await;
+    report
+}
+
+/// What else a run has to wait for when it has made its calls.
+#[derive(Clone, Debug, Default)]
+pub struct Enough(Arc<AtomicBool>);
+
+impl Enough {
+    /// Something that has not happened yet.
+    #[must_use]
+    pub fn not_yet() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Now it has.
+    pub fn now(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether it has not.
+    #[must_use]
+    pub fn missing(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Readers and writers, each at one of the keepers, which see the database each in their own way, until all calls are made and it is
+/// enough. What is left behind is not looked at.
+///
+/// # Panics
+/// If the run hangs.
+pub async fn run_at<D: Database, K: Keeper>(
+    plan: Plan,
+    sides: &[(D, K)],
+    enough: &Enough,
+) -> Report {
     let mut dice = Rng::with_seed(plan.seed);
     let mut tasks = JoinSet::new();
-    for keeper in keepers
+    for (database, keeper) in sides
         .iter()
         .cycle()
         .take(usize::try_from(plan.tasks).expect("few"))
     {
         let task = Task {
             plan,
+            enough: enough.clone(),
             database: database.clone(),
             keeper: keeper.clone(),
             dice: dice.fork(),
@@ -75,34 +126,34 @@ pub async fn run<D: Database, K: Keeper>(plan: Plan, database: &D, keepers: &[K]
         while let Some(part) = tasks.join_next().await {
             report += part.expect("a task of the run does not panic itself");
         }
-        for keeper in keepers {
+        for (_, keeper) in sides {
             keeper.settle().await;
         }
     };
     let over = tokio::time::timeout(LIMIT, all).await;
     over.unwrap_or_else(|_| panic!("the run hangs, STRESS_SEED={}", plan.seed));
-    for keeper in keepers {
-        report.left_behind += left_behind(plan.keys, database, keeper).await;
-    }
     report
 }
 
-/// How many rows are not read as they are. Nobody may be writing.
-async fn left_behind<D: Database, K: Keeper>(keys: u64, database: &D, keeper: &K) -> u64 {
+/// How many rows are not read as they are at some keeper. Nobody may be writing.
+pub async fn left_behind<D: Database, K: Keeper>(keys: u64, sides: &[(D, K)]) -> u64 {
     let mut wrong = 0;
-    for key in 0..keys {
-        let truth = Row {
-            key,
-            version: database.version(key).await,
-        };
-        let read = keeper.read(key, Look::ByHand, async { Ok(truth) }).await;
-        wrong += u64::from(read != Some(Ok(truth)));
+    for (database, keeper) in sides {
+        for key in 0..keys {
+            let truth = Row {
+                key,
+                version: database.version(key).await,
+            };
+            let read = keeper.read(key, Look::ByHand, async { Ok(truth) }).await;
+            wrong += u64::from(read != Some(Ok(truth)));
+        }
     }
     wrong
 }
 
 struct Task<D, K> {
     plan: Plan,
+    enough: Enough,
     database: D,
     keeper: K,
     dice: Rng,
@@ -111,8 +162,9 @@ struct Task<D, K> {
 
 impl<D: Database, K: Keeper> Task<D, K> {
     async fn run(mut self) -> Report {
-        for _ in 0..self.plan.calls / self.plan.tasks {
-            if self.dice.u64(..12) == 0 {
+        let calls = self.plan.calls / self.plan.tasks;
+        while self.report.calls < calls || self.enough.missing() {
+            if self.dice.u64(..self.plan.readers) == 0 {
                 self.write().await;
             }
             self.read().await;
@@ -149,33 +201,56 @@ impl<D: Database, K: Keeper> Task<D, K> {
         let (before, after) = (self.turns(), self.turns());
         let fails = self.plan.disturbed && self.dice.u64(..40) == 0;
         let panics = self.plan.disturbed && self.dice.u64(..80) == 0;
-        let begun = AtomicU64::new(0);
+        let (begun, panicked, gave) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
         let load = async {
             begun.fetch_add(1, Ordering::Relaxed);
             pause(before).await;
             let version = self.database.version(key).await;
             pause(after).await;
             if panics {
+                panicked.store(true, Ordering::Relaxed);
                 panic_quietly();
             }
-            if fails {
-                return Err(Unavailable);
-            }
-            Ok(Row { key, version })
+            let row = Row { key, version };
+            let result = if fails { Err(Unavailable) } else { Ok(row) };
+            *gave.lock().expect("nothing panics while it is held") = Some(result);
+            result
         };
 
         let acknowledged = self.database.acknowledged(key).await;
-        let ended = fate.befall(self.keeper.read(key, look, load)).await;
-        let begun = begun.into_inner();
+        let asked = Instant::now();
+        let call = fate.befall(self.keeper.read(key, look, load));
+        let (ended, saw) = sighted::watch(call).await;
+        if fate == Fate::Finishes && look != Look::Refresh {
+            self.report.slowest = self.report.slowest.max(asked.elapsed());
+        }
+        let (begun, panicked) = (begun.into_inner(), panicked.into_inner());
+        let gave = gave.into_inner().expect("nothing panics while it is held");
 
         self.report.calls += 1;
         self.report.loads += begun;
         self.note(fate, &ended);
+        let own = gave.is_none_or(|gave| match ended {
+            Ended::With(answer) => answer == Some(gave),
+            Ended::Dropped | Ended::Panicked => true,
+        });
+        self.report.doubled += u64::from(begun > 1 || !own);
+        self.report.failed += u64::from(matches!(ended, Ended::Panicked) && !panicked);
         match ended {
             Ended::With(Some(Ok(row))) => {
                 self.report.hits += u64::from(begun == 0);
                 self.report.foreign += u64::from(row.key != key);
-                self.report.stale += u64::from(row.version < acknowledged);
+                let blind = self.plan.sighted && begun == 0 && !saw;
+                if row.version < acknowledged.here {
+                    self.report.stale += 1;
+                } else if row.version < acknowledged.everywhere {
+                    let count = if blind {
+                        &mut self.report.blind
+                    } else {
+                        &mut self.report.stale
+                    };
+                    *count += 1;
+                }
             }
             Ended::With(Some(Err(Unavailable))) => self.report.failures += 1,
             Ended::With(None) | Ended::Dropped | Ended::Panicked => {}
@@ -187,27 +262,34 @@ impl<D: Database, K: Keeper> Task<D, K> {
         let way = *self.dice.choice(self.plan.ways).expect("a way to write");
         let (before, after) = (self.dice.u64(..3), self.dice.u64(..3));
         let panics = self.plan.disturbed && self.dice.u64(..80) == 0;
+        let panicked = AtomicBool::new(false);
         let write = async {
             pause(before).await;
             let version = self.database.write(key).await;
             pause(after).await;
             if panics {
+                panicked.store(true, Ordering::Relaxed);
                 panic_quietly();
             }
             Row { key, version }
         };
         let ended = fate.befall(self.keeper.write(key, way, write)).await;
         self.note(fate, &ended);
+        let panicked = panicked.into_inner();
+        self.report.failed += u64::from(matches!(ended, Ended::Panicked) && !panicked);
         match ended {
-            Ended::With(Some(version)) => {
-                self.database.acknowledge(key, version).await;
-                self.report.invalidations += 1;
+            Ended::With((version, told)) => {
+                self.database.told(key, version, told).await;
+                if told == Told::Failed {
+                    self.report.not_acknowledged += 1;
+                } else {
+                    self.report.invalidations += 1;
+                }
             }
-            Ended::With(None) => {
-                self.report.not_acknowledged += 1;
-                self.keeper.clean_up(key).await;
+            Ended::Dropped | Ended::Panicked if way.is_by_hand() => {
+                let done = self.keeper.clean_up(key).await;
+                self.report.not_acknowledged += u64::from(!done);
             }
-            Ended::Dropped | Ended::Panicked if way.is_by_hand() => self.keeper.clean_up(key).await,
             Ended::Dropped | Ended::Panicked => {}
         }
     }

@@ -13,7 +13,9 @@ use std::{
 };
 
 use cache_core::CacheConfig;
-use tests::stress::{Annotated, Database, InProcess, Keeper, Look, Rng, Row, Unavailable, Way};
+use tests::stress::{
+    Annotated, Database, InProcess, Keeper, Look, Rng, Row, Told, Unavailable, Way,
+};
 use tokio::task::yield_now;
 
 use crate::wandering::pause;
@@ -201,7 +203,7 @@ impl Schedule {
                 }
                 Ok(Row { key, version })
             };
-            let acknowledged = database.acknowledged(key).await;
+            let acknowledged = database.acknowledged(key).await.everywhere;
             if let Some(Ok(row)) = keeper.read(key, look, load).await {
                 assert_eq!(row.key, key);
                 assert!(
@@ -227,9 +229,9 @@ impl Schedule {
                 }
                 Row { key, version }
             };
-            let version = keeper.write(key, way, write).await;
-            let version = version.expect("the backend answers");
-            database.acknowledge(key, version).await;
+            let (version, told) = keeper.write(key, way, write).await;
+            assert_ne!(told, Told::Failed, "the backend answers");
+            database.told(key, version, told).await;
         });
     }
 
@@ -293,7 +295,9 @@ impl Schedule {
             self.bodies.written.store(now + 1, SeqCst);
             if way.is_by_hand() {
                 let keeper = self.keepers[at].clone();
-                self.begin(Kind::CleanUp, async move { keeper.clean_up(key).await });
+                self.begin(Kind::CleanUp, async move {
+                    assert!(keeper.clean_up(key).await, "the backend answers");
+                });
             }
         }
     }

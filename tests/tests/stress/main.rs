@@ -4,11 +4,7 @@
 
 mod naive;
 
-use std::{
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use cache_core::{CacheBackend, CacheConfig, testing::MapBackend};
 use cache_redis::{RedisBackend, dev::RedisServer};
@@ -28,6 +24,8 @@ fn plan(seed: u64, calls: u64, ways: &'static [Way], disturbed: bool) -> Plan {
         keys: KEYS,
         ways,
         disturbed,
+        readers: 12,
+        sighted: false,
     }
 }
 
@@ -63,6 +61,11 @@ fn assert_true(report: &Report, seed: u64, calls: u64) {
         "rows left behind, STRESS_SEED={seed}"
     );
     assert_eq!(report.not_acknowledged, 0, "the backend answers");
+    assert_eq!(
+        (report.failed, report.doubled),
+        (0, 0),
+        "calls failed or doubled by the cache, STRESS_SEED={seed}"
+    );
     assert!(report.calls >= calls - TASKS, "{report}");
     assert!(report.hits > calls / 20, "{report}");
     assert!(report.loads > calls / 20, "{report}");
@@ -143,32 +146,10 @@ async fn between_processes_without_the_fence_there_are_stale_answers() {
 
 /// Runs two processes on that server to their ends, and reads what they have left behind.
 async fn processes(server: &RedisServer, seed: u64, calls: u64, fence: &'static str) -> Report {
-    const PROCESSES: u64 = 2;
-    let children: Vec<_> = (0..PROCESSES)
-        .map(|number| {
-            Command::new(env!("CARGO_BIN_EXE_stress_process"))
-                .arg(server.url())
-                .args([seed + number, calls, KEYS, PROCESSES].map(|number| number.to_string()))
-                .arg(fence)
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("the program was built with this test")
-        })
-        // Outputs are read by threads: the saboteur goes on meanwhile.
-        .map(|child| thread::spawn(|| child.wait_with_output()))
-        .collect();
-    let reports = tokio::task::spawn_blocking(|| {
-        children
-            .into_iter()
-            .map(|child| {
-                let output = child.join().expect("it only waits").expect("it has run");
-                assert!(output.status.success(), "a process has failed");
-                serde_json::from_slice::<Report>(&output.stdout).expect("it has reported")
-            })
-            .collect::<Vec<_>>()
-    });
+    let (program, url) = (env!("CARGO_BIN_EXE_stress_process"), server.url());
+    let urls = [url.clone(), url.clone()];
     let mut report = Report::default();
-    for part in reports.await.expect("both processes end well") {
+    for part in tests::stress::processes(program, &urls, &url, (seed, calls, KEYS), fence).await {
         report += part;
     }
     // Only now does nobody write: what the processes said about it themselves does not count.

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use redis::aio::MultiplexedConnection;
-use tests::stress::{Keeper, Loaded, Look, Row, Unavailable, Way};
+use tests::stress::{Keeper, Loaded, Look, Row, Told, Unavailable, Way};
 
 /// moka's own loading of absent values.
 #[derive(Clone)]
@@ -31,14 +31,15 @@ impl Keeper for GetWith {
         key: u64,
         _: Way,
         write: impl Future<Output = Row> + Send,
-    ) -> Option<u64> {
+    ) -> (u64, Told) {
         let row = write.await;
         self.0.invalidate(&key).await;
-        Some(row.version)
+        (row.version, Told::Acknowledged)
     }
 
-    async fn clean_up(&self, key: u64) {
+    async fn clean_up(&self, key: u64) -> bool {
         self.0.invalidate(&key).await;
+        true
     }
 
     async fn settle(&self) {}
@@ -76,14 +77,15 @@ impl Keeper for GetInsert {
         key: u64,
         _: Way,
         write: impl Future<Output = Row> + Send,
-    ) -> Option<u64> {
+    ) -> (u64, Told) {
         let row = write.await;
         self.0.invalidate(&key);
-        Some(row.version)
+        (row.version, Told::Acknowledged)
     }
 
-    async fn clean_up(&self, key: u64) {
+    async fn clean_up(&self, key: u64) -> bool {
         self.0.invalidate(&key);
+        true
     }
 
     async fn settle(&self) {}
@@ -139,13 +141,14 @@ impl Keeper for GetSetDel {
         key: u64,
         _: Way,
         write: impl Future<Output = Row> + Send,
-    ) -> Option<u64> {
+    ) -> (u64, Told) {
         let row = write.await;
-        self.delete(key).await.is_ok().then_some(row.version)
+        self.delete(key).await.expect("the server answers");
+        (row.version, Told::Acknowledged)
     }
 
-    async fn clean_up(&self, key: u64) {
-        self.delete(key).await.expect("the server answers");
+    async fn clean_up(&self, key: u64) -> bool {
+        self.delete(key).await.is_ok()
     }
 
     async fn settle(&self) {}

@@ -1,0 +1,87 @@
+//! Bad weather for as long as one likes: `cargo run --release -p tests --bin soak -- --minutes 10`.
+//!
+//! Half of the time the weather of `chaos`, with the same oracle, in rounds with a seed each; the other half outages at full
+//! load. Every round prints its numbers. `STRESS_SEED=…` is the seed of the first round.
+
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use tests::{
+    chaos::{Fault, Loss, open, outage, resident, sail},
+    stress::{Plan, Way},
+};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let minutes = match &arguments[..] {
+        [] => Some(10),
+        [minutes, number] if minutes == "--minutes" => number.parse().ok(),
+        _ => None,
+    };
+    let Some(minutes) = minutes else {
+        eprintln!("usage: soak [--minutes NUMBER]");
+        return ExitCode::FAILURE;
+    };
+    let half = Duration::from_secs(30 * minutes);
+    let kept = weather(half).await & outages(half).await;
+    println!(
+        "{}",
+        if kept {
+            "everything was kept"
+        } else {
+            "NOT KEPT"
+        }
+    );
+    if kept {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+async fn weather(time: Duration) -> bool {
+    let (began, mut kept) = (Instant::now(), true);
+    let mut seed = Plan::seed(fastrand::u64(..1 << 32));
+    while began.elapsed() < time {
+        let plan = Plan {
+            seed,
+            calls: 100_000,
+            tasks: 64,
+            keys: 256,
+            ways: Way::ALL,
+            disturbed: true,
+            readers: 8,
+            sighted: true,
+        };
+        let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
+        let mebibytes = resident() >> 20;
+        println!("seed {seed}, {mebibytes} MiB: {report}; {record}");
+        let wrong = [
+            report.stale,
+            report.failed,
+            report.doubled,
+            report.foreign,
+            report.lost,
+            report.left_behind,
+            report.busy,
+        ];
+        kept &= wrong == [0; 7];
+        seed += 1;
+    }
+    kept
+}
+
+/// One outage of each kind.
+async fn outages(time: Duration) -> bool {
+    let mut kept = true;
+    let each = time / u32::try_from(Loss::ALL.len()).unwrap_or(1);
+    for loss in Loss::ALL {
+        let outage = outage(*loss, Duration::from_secs(10), each).await;
+        println!("{each:.0?} without ({loss:?}): {outage}");
+        kept &= outage.growth() <= 32 << 20;
+    }
+    kept
+}
