@@ -83,8 +83,9 @@ fn every_change_of_a_type_changes_it() {
 #[test]
 fn only_the_structure_counts() {
     assert_eq!(fingerprint::<product::T>(), fingerprint::<same::T>());
-    assert_eq!(of::<product::T>(), of::<same::T>());
-    assert_eq!(of::<product::T>(), Subject::of::<product::T>().find_out());
+    let (product, same) = (Subject::of::<product::T>(), Subject::of::<same::T>());
+    assert_eq!(of(&product), of(&same));
+    assert_eq!(of(&product), product.find_out());
 }
 
 #[test]
@@ -314,13 +315,21 @@ fn types_that_cannot_be_read_by_place_are_known() {
     assert!(!Subject::of::<Vec<Option<Untagged>>>().find_out().positional);
     assert!(!Subject::of::<Flat>().find_out().positional);
     assert!(!Subject::of::<Secretive>().find_out().positional);
-    assert!(!Subject::of::<Option<Vec<Secretive>>>().find_out().positional);
+    assert!(
+        !Subject::of::<Option<Vec<Secretive>>>()
+            .find_out()
+            .positional
+    );
     assert!(!Subject::of::<serde_json::Value>().find_out().positional);
     // Its values are refused one by one.
     assert!(Subject::of::<Sparse>().find_out().positional);
     assert!(Subject::of::<product::T>().find_out().positional);
     assert!(Subject::of::<recursive::T>().find_out().positional);
-    assert!(Subject::of::<(IpAddr, SystemTime, Arc<str>, PathBuf)>().find_out().positional);
+    assert!(
+        Subject::of::<(IpAddr, SystemTime, Arc<str>, PathBuf)>()
+            .find_out()
+            .positional
+    );
 }
 
 #[test]
