@@ -368,3 +368,34 @@ fn raw_json_is_asked_for_in_a_way_of_its_own() {
     super::Seed::read(&mut place, &mut super::FromFormat::new(map)).expect("reads it");
     assert_eq!(place.expect("is there").0, [("a".to_owned(), 1)].into());
 }
+
+#[test]
+fn what_is_nested_as_deep_as_can_be_written_is_read() {
+    #[derive(Debug, Serialize, Deserialize)]
+    enum Tree {
+        Leaf,
+        Twig(Box<Tree>),
+        Many { trees: Vec<Tree> },
+        Maybe(Option<Box<Tree>>),
+        Map(BTreeMap<String, Tree>),
+    }
+    let growths: [fn(Tree) -> Tree; 4] = [
+        |tree| Tree::Twig(Box::new(tree)),
+        |tree| Tree::Many { trees: vec![tree] },
+        |tree| Tree::Maybe(Some(Box::new(tree))),
+        |tree| Tree::Map(BTreeMap::from([("a".into(), tree)])),
+    ];
+    for codec in codecs() {
+        for grow in growths {
+            let (mut tree, mut deepest) = (Tree::Leaf, Vec::new());
+            while let Ok(bytes) = codec.encode_direct(&tree) {
+                tree = grow(tree);
+                deepest = bytes;
+            }
+            assert!(alike::<Tree>(&codec, &deepest));
+        }
+        for byte in [0x01, b'1', b'[', b'{', 0x91, 0x81, 0xdd] {
+            assert!(!alike::<Tree>(&codec, &vec![byte; 1 << 20]));
+        }
+    }
+}
