@@ -22,6 +22,7 @@
 mod bounded;
 mod builtin;
 mod carry;
+pub(crate) mod dynamic;
 mod form;
 mod none;
 
@@ -31,13 +32,19 @@ mod tests;
 use std::{fmt, sync::Arc};
 
 use serde::{
-    Deserializer, Serialize,
-    de::{DeserializeOwned, DeserializeSeed},
+    Deserializer,
+    de::{DeserializeSeed, Error as _},
 };
+#[cfg(any(test, not(debug_assertions)))]
+use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
 pub(crate) use self::form::{AnyValue, Form};
-use self::{bounded::Bounded, builtin::Builtin};
+use self::{
+    bounded::Bounded,
+    builtin::Builtin,
+    dynamic::{FromFormat, Seed},
+};
 
 /// How deep a value may be nested: what can be encoded can be decoded, and neither can exhaust the stack. It is a little
 /// less than what serde_json allows, so that no codec has a bound of its own that comes first.
@@ -141,9 +148,7 @@ pub trait Codec: Send + Sync + 'static {
 /// assert_eq!(PrettyJson.encode(&[1])?, b"[\n  1\n]");
 /// # Ok::<(), CodecError>(())
 /// ```
-pub struct CodecReader<'a>(
-    &'a mut dyn FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>,
-);
+pub struct CodecReader<'a>(&'a mut dyn for<'de> Seed<'de>);
 
 impl CodecReader<'_> {
     /// Reads the value from a deserializer of any format.
@@ -167,10 +172,9 @@ impl<'de> DeserializeSeed<'de> for CodecReader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        (self.0)(&mut <dyn erased_serde::Deserializer<'_>>::erase(
-            deserializer,
-        ))
-        .map_err(serde::de::Error::custom)
+        self.0
+            .read(&mut FromFormat::new(deserializer))
+            .map_err(D::Error::custom)
     }
 }
 
@@ -226,22 +230,6 @@ impl CodecHandle {
         matches!(self.0, Kind::Bincode | Kind::Postcard)
     }
 
-    /// Where the program is built without optimisation it is compiled once for all types, else again for every type and codec.
-    fn encode<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CodecError> {
-        #[cfg(any(test, not(debug_assertions)))]
-        return self.encode_direct(value);
-        #[cfg(not(any(test, not(debug_assertions))))]
-        self.encode_erased(value)
-    }
-
-    /// As [`encode`](Self::encode).
-    fn decode<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
-        #[cfg(any(test, not(debug_assertions)))]
-        return self.decode_direct(bytes);
-        #[cfg(not(any(test, not(debug_assertions))))]
-        self.decode_erased(bytes)
-    }
-
     #[cfg(any(test, not(debug_assertions)))]
     fn encode_direct<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CodecError> {
         match &self.0 {
@@ -261,27 +249,29 @@ impl CodecHandle {
             Kind::Json => Json::read(bytes, seed),
             Kind::Postcard => Postcard::read(bytes, seed),
             Kind::MessagePack => MessagePack::read(bytes, seed),
-            Kind::Custom(_) => self.decode_erased(bytes),
+            Kind::Custom(codec) => {
+                let mut value = None;
+                codec.decode(bytes, CodecReader(&mut value))?;
+                value.ok_or(CodecError::MALFORMED)
+            }
         }
     }
 
+    #[cfg(all(debug_assertions, not(test)))]
     fn encode_erased(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError> {
         self.codec().encode(value)
     }
 
-    fn decode_erased<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
-        let mut value = None;
-        self.codec().decode(
-            bytes,
-            CodecReader(&mut |deserializer| {
-                let read = erased_serde::deserialize(deserializer);
-                value = Some(read.map_err(|_| CodecError::MALFORMED)?);
-                Ok(())
-            }),
-        )?;
-        value.ok_or(CodecError::MALFORMED)
+    #[cfg(any(test, debug_assertions))]
+    fn decode_erased(
+        &self,
+        bytes: &[u8],
+        place: &mut dyn for<'de> Seed<'de>,
+    ) -> Result<(), CodecError> {
+        self.codec().decode(bytes, CodecReader(place))
     }
 
+    #[cfg(any(test, debug_assertions))]
     fn codec(&self) -> &dyn Codec {
         match &self.0 {
             Kind::Bincode => &Bincode,
@@ -305,14 +295,14 @@ impl fmt::Debug for CodecHandle {
     }
 }
 
-/// Reads a value of a type that is not named, and forgets it.
-pub(crate) type Reading = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), CodecError>;
-
 /// Whether a value that can be written without the names of its fields can be read back. A value that cannot be written
 /// says nothing: that is found out when it is to be stored.
-pub(crate) fn can_be_read_by_place(value: &dyn erased_serde::Serialize, mut read: Reading) -> bool {
+pub(crate) fn can_be_read_by_place(
+    value: &dyn erased_serde::Serialize,
+    place: &mut dyn for<'de> Seed<'de>,
+) -> bool {
     Bincode.encode(value).map_or(true, |bytes| {
-        Bincode.decode(&bytes, CodecReader(&mut read)).is_ok()
+        Bincode.decode(&bytes, CodecReader(place)).is_ok()
     })
 }
 

@@ -39,8 +39,12 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use xxhash_rust::xxh3::Xxh3;
 
-use self::{stop::Stop, tracer::Tracer, tree::Tree};
-use crate::codec::{CodecError, Reading, can_be_read_by_place};
+pub(crate) use self::stop::Stop;
+use self::{tracer::Tracer, tree::Tree};
+use crate::codec::{
+    can_be_read_by_place,
+    dynamic::{Asking, Seed, Source},
+};
 
 /// Types of any size are finished long before; this ends the rest.
 const MAX_PASSES: usize = 4_096;
@@ -57,18 +61,33 @@ pub(crate) struct Structure {
     pub(crate) positional: bool,
 }
 
-/// The structure of a type: found out at the first call, looked up at the others.
-pub(crate) fn of<V: Serialize + DeserializeOwned + 'static>() -> Structure {
-    of_subject(TypeId::of::<V>(), Subject::of::<V>())
+/// A type, without naming it: exploring it is compiled once.
+pub(crate) struct Subject {
+    id: fn() -> TypeId,
+    name: fn() -> &'static str,
+    read: Read,
 }
 
-fn of_subject(id: TypeId, subject: Subject) -> Structure {
+type Read = fn(&mut dyn Source<'_>) -> Result<Box<dyn erased_serde::Serialize>, Stop>;
+
+// A function and not a closure: half as much to compile for each type.
+fn read<V: Serialize + DeserializeOwned + 'static>(
+    source: &mut dyn Source<'_>,
+) -> Result<Box<dyn erased_serde::Serialize>, Stop> {
+    match V::deserialize(Asking(source)) {
+        Ok(value) => Ok(Box::new(value)),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The structure of a type: found out at the first call, looked up at the others.
+pub(crate) fn of(subject: &Subject) -> Structure {
     static KNOWN: LazyLock<RwLock<HashMap<TypeId, Structure>>> = LazyLock::new(RwLock::default);
     // The table is never left half changed, so a panic elsewhere does not spoil it.
     if let Some(known) = KNOWN
         .read()
         .unwrap_or_else(PoisonError::into_inner)
-        .get(&id)
+        .get(&(subject.id)())
     {
         return *known;
     }
@@ -77,28 +96,21 @@ fn of_subject(id: TypeId, subject: Subject) -> Structure {
     KNOWN
         .write()
         .unwrap_or_else(PoisonError::into_inner)
-        .insert(id, structure);
+        .insert((subject.id)(), structure);
     structure
 }
 
-/// The type that is explored, without naming it: the exploring itself is compiled once.
-struct Subject {
-    name: fn() -> &'static str,
-    make: fn(&mut Tree) -> Result<Box<dyn erased_serde::Serialize>, Stop>,
-    read: Reading,
-}
-
 impl Subject {
-    fn of<V: Serialize + DeserializeOwned + 'static>() -> Self {
+    pub(crate) const fn of<V: Serialize + DeserializeOwned + 'static>() -> Self {
         Self {
+            id: TypeId::of::<V>,
             name: type_name::<V>,
-            make: |tree| Ok(Box::new(V::deserialize(Tracer::root(tree))?)),
-            read: |deserializer| {
-                erased_serde::deserialize::<V>(deserializer)
-                    .map(drop)
-                    .map_err(|_| CodecError::new("it is not read back"))
-            },
+            read: read::<V>,
         }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        (self.name)()
     }
 
     fn find_out(&self) -> Structure {
@@ -109,6 +121,15 @@ impl Subject {
             fingerprint: explored.hash(name),
             positional: explored.positional,
         }
+    }
+}
+
+/// Reads a value, to see whether that is possible.
+struct Again(Read);
+
+impl<'de> Seed<'de> for Again {
+    fn read(&mut self, source: &mut dyn Source<'de>) -> Result<(), Stop> {
+        (self.0)(source).map(drop)
     }
 }
 
@@ -145,10 +166,13 @@ impl Subject {
             tree.begin_pass();
             // A `Deserialize` may well panic on a made-up value.
             let pass = catch_unwind(AssertUnwindSafe(|| {
-                let value = (self.make)(&mut tree)?;
+                let value = (self.read)(&mut Tracer::root(&mut tree))?;
                 let is_new =
                     record::structure_of(&*value).is_some_and(|sample| samples.insert(sample));
-                Ok((is_new, !is_new || can_be_read_by_place(&*value, self.read)))
+                Ok((
+                    is_new,
+                    !is_new || can_be_read_by_place(&*value, &mut Again(self.read)),
+                ))
             }));
             match pass {
                 Ok(Ok((is_new, by_place))) => {

@@ -1,11 +1,22 @@
 //! What a cache knows of a value type that can be sent to a backend.
 
-use std::any::{Any, type_name};
+// Where the program is built without optimisation, reading and writing are compiled once for all formats, else again for
+// every one that is built in.
+#[cfg(any(test, not(debug_assertions)))]
+mod direct;
+#[cfg(all(debug_assertions, not(test)))]
+mod erased;
+
+use std::any::Any;
 
 use serde::{Serialize, de::DeserializeOwned};
 
+#[cfg(any(test, not(debug_assertions)))]
+use self::direct::Ways;
+#[cfg(all(debug_assertions, not(test)))]
+use self::erased::Ways;
 use super::{CodecError, CodecHandle, none::is_none};
-use crate::fingerprint::{self, Structure};
+use crate::fingerprint::{self, Structure, Subject};
 
 /// A value of a type that is not named.
 pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
@@ -15,17 +26,15 @@ pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
 /// It is made where the bounds of the type are known, and used where they are not: caches hold any type, and only those
 /// on a backend need serde.
 pub(crate) struct Form {
-    encode: fn(&CodecHandle, &dyn Any) -> Result<Vec<u8>, CodecError>,
-    decode: fn(&CodecHandle, &[u8]) -> Result<AnyValue, CodecError>,
-    structure: fn() -> Structure,
-    type_name: fn() -> &'static str,
+    subject: Subject,
+    ways: Ways,
     /// Whether a value is `None`, seen from how it serialises: behind an `Arc` too.
     pub(crate) is_none: fn(&dyn Any) -> bool,
 }
 
 impl std::fmt::Debug for Form {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Form").field(&(self.type_name)()).finish()
+        f.debug_tuple("Form").field(&self.subject.name()).finish()
     }
 }
 
@@ -35,12 +44,12 @@ impl Form {
     where
         V: Serialize + DeserializeOwned + Send + Sync + 'static,
     {
-        &Self {
-            encode: |codec, value| codec.encode(known::<V>(value).ok_or(CodecError::REFUSED)?),
-            decode: |codec, bytes| Ok(Box::new(codec.decode::<V>(bytes)?)),
-            structure: fingerprint::of::<V>,
-            type_name: type_name::<V>,
-            is_none: |value| known::<V>(value).is_some_and(|value| is_none(value)),
+        const {
+            &Self {
+                subject: Subject::of::<V>(),
+                ways: Ways::of::<V>(),
+                is_none: is_none_of::<V>,
+            }
         }
     }
 
@@ -53,10 +62,10 @@ impl Form {
         codec: &CodecHandle,
         value: &dyn Any,
     ) -> Result<Vec<u8>, CodecError> {
-        if codec.is_positional() && !(self.structure)().positional {
+        if codec.is_positional() && !self.structure().positional {
             return Err(CodecError::NOT_POSITIONAL);
         }
-        (self.encode)(codec, value)
+        self.ways.encode(codec, value)
     }
 
     /// The value that the bytes are.
@@ -64,16 +73,24 @@ impl Form {
     /// # Errors
     /// They are no value of this type, or not all of them are.
     pub(crate) fn decode(&self, codec: &CodecHandle, bytes: &[u8]) -> Result<AnyValue, CodecError> {
-        (self.decode)(codec, bytes)
+        self.ways.decode(codec, bytes)
     }
 
     /// A number that stands for the structure of the type, the same in every process and build. The first call for a
     /// type takes some tens of microseconds, the others one look into a table.
     pub(crate) fn fingerprint(&self) -> u64 {
-        (self.structure)().fingerprint
+        self.structure().fingerprint
+    }
+
+    fn structure(&self) -> Structure {
+        fingerprint::of(&self.subject)
     }
 }
 
-fn known<V: 'static>(value: &dyn Any) -> Option<&V> {
-    value.downcast_ref()
+// A function and not a closure, and `match` in place of what takes one: that is less to compile for each type.
+fn is_none_of<V: Serialize + 'static>(value: &dyn Any) -> bool {
+    match value.downcast_ref::<V>() {
+        Some(value) => is_none(value),
+        None => false,
+    }
 }

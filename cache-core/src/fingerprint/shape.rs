@@ -1,20 +1,20 @@
 //! What a type can be to serde.
 
 /// The index of a node.
-pub(super) type Id = usize;
+pub(crate) type Id = usize;
 
 /// The index of a place in which a value stands; it refers to the node of the value's type.
 pub(super) type Slot = usize;
 
 /// The names of a type's fields or variants, as serde has them.
-pub(super) type Names = &'static [&'static str];
+pub(crate) type Names = &'static [&'static str];
 
 /// Made-up integers from here on tell which node they were made up for.
 pub(super) const MARKED: u64 = 1 << 40;
 
 /// The kinds of value that are tried in turn where any is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AnyKind {
+pub(crate) enum AnyKind {
     Marked,
     Text,
     Integer,

@@ -1,4 +1,4 @@
-//! The error of the made-up deserializer. It remembers what the type complained of, to answer better the next time.
+//! The error of reading where the type does not know what it reads from. It remembers what the type complained of, to answer better the next time.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::shape::{AnyKind, Id, MARKED, Names};
 
 /// Why a pass ended early.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// A type within itself of which no end is known yet.
     Blocked,
     /// Something was learnt, and the next pass gets further.

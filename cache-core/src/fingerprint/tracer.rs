@@ -1,14 +1,12 @@
 //! Where the trace is: one place of the graph, and how what stands there is read.
 
-use serde::de::Visitor;
-
 use super::{
-    made_up,
     shape::{Id, Names, Shape, Slot},
     stop::Stop,
     tree::Tree,
     within::{Inside, Items, Named},
 };
+use crate::codec::dynamic::{Given, Taker};
 
 /// Types are not nested deeper than this, unless they never end.
 const MAX_DEPTH: usize = 128;
@@ -36,11 +34,11 @@ impl<'t> Tracer<'t> {
         }
     }
 
-    pub(super) fn leaf<T>(
-        self,
+    pub(super) fn leaf(
+        &mut self,
         kind: &'static str,
-        visit: impl FnOnce(usize, Names) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        visit: impl FnOnce(usize, Names) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let id = self.tree.local(self.slot, kind);
         let Shape::Leaf { attempt, names, .. } = self.tree.node(id).shape else {
             return Err(Stop::Refused);
@@ -57,20 +55,12 @@ impl<'t> Tracer<'t> {
         visited
     }
 
-    pub(super) fn integer<T>(
-        self,
-        kind: &'static str,
-        visit: impl FnOnce(u8) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
-        self.leaf(kind, |attempt, _| visit(made_up::integer(attempt)))
-    }
-
     /// Reads what is within a node that may hold itself.
-    pub(super) fn within<T>(
-        self,
+    pub(super) fn within(
+        &mut self,
         id: Id,
-        read: impl FnOnce(&mut Inside<'_>) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        read: impl FnOnce(&mut Inside<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         if self.depth == MAX_DEPTH {
             return Err(Stop::Blocked);
         }
@@ -88,21 +78,21 @@ impl<'t> Tracer<'t> {
         result
     }
 
-    pub(super) fn fields<'de, V: Visitor<'de>>(
-        self,
-        kind: &'static str,
+    pub(super) fn fields<'de>(
+        &mut self,
+        by: &'static str,
         name: &'static str,
         names: Names,
         len: usize,
-        visitor: V,
-    ) -> Result<V::Value, Stop> {
+        taker: &mut dyn Taker<'de>,
+    ) -> Result<(), Stop> {
         let make = |_: &mut Tree| Shape::Fields {
             name,
             names,
             slots: Vec::new(),
             by_name: false,
         };
-        let id = self.tree.shared::<V, V::Value>(self.slot, kind, make);
+        let id = self.tree.shared(by, self.slot, "fields", make);
         self.within(id, |inside| {
             let by_name = matches!(
                 inside.tree.node(id).shape,
@@ -110,9 +100,9 @@ impl<'t> Tracer<'t> {
             );
             let mut items = Items::new(inside, None, len);
             let read = if by_name {
-                visitor.visit_map(Named::new(&mut items, names))
+                taker.take(Given::Map(&mut Named::new(&mut items, names)))
             } else {
-                visitor.visit_seq(&mut items)
+                taker.take(Given::Seq(&mut items))
             };
             let untouched = items.is_untouched() && len > 0 && read.is_err();
             match read {

@@ -22,7 +22,7 @@ pub(super) struct Node {
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     slots: Vec<Option<Id>>,
-    known: HashMap<(&'static str, &'static str, &'static str), Id>,
+    known: HashMap<(&'static str, &'static str), Id>,
     /// The nodes for which values were made up in this pass, in order.
     pub(super) made_up: Vec<Id>,
     pub(super) progress: bool,
@@ -110,14 +110,15 @@ impl Tree {
         id
     }
 
-    /// The node of the type that a visitor of type `V` makes, wherever it is met.
-    pub(super) fn shared<V, T>(
+    /// The node of the type that a visitor of that name makes, wherever it is met.
+    pub(super) fn shared(
         &mut self,
+        by: &'static str,
         slot: Slot,
         kind: &'static str,
         make: impl FnOnce(&mut Self) -> Shape,
     ) -> Id {
-        let key = (std::any::type_name::<T>(), std::any::type_name::<V>(), kind);
+        let key = (by, kind);
         let id = match self.known.get(&key) {
             Some(&id) => id,
             None => {

@@ -1,9 +1,6 @@
-//! What is within sequences, maps, structs and enums, as the made-up deserializer gives it.
+//! What is within sequences, maps, structs and enums, as the trace gives it.
 
-use serde::de::{
-    DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
-    value::BorrowedStrDeserializer,
-};
+use serde::de::{Error, Unexpected};
 
 use super::{
     shape::{Id, Names, Slot},
@@ -11,6 +8,7 @@ use super::{
     tracer::Tracer,
     tree::Tree,
 };
+use crate::codec::dynamic::{self, Ask, Entries, Given, Seed, Source, Taker};
 
 /// The inside of a node that is being read.
 pub(super) struct Inside<'t> {
@@ -54,32 +52,30 @@ impl<'i, 't> One<'i, 't> {
     }
 }
 
-impl<'de> SeqAccess<'de> for One<'_, '_> {
-    type Error = Stop;
+impl<'de> dynamic::Items<'de> for One<'_, '_> {
+    fn next(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        match self.slot.take() {
+            Some(slot) => seed.read(&mut self.inside.tracer(slot)),
+            None => Ok(()),
+        }
+    }
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Stop> {
-        let Some(slot) = self.slot.take() else {
-            return Ok(None);
-        };
-        seed.deserialize(self.inside.tracer(slot)).map(Some)
+    fn size_hint(&self) -> Option<usize> {
+        None
     }
 }
 
-impl<'de> MapAccess<'de> for One<'_, '_> {
-    type Error = Stop;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Stop> {
-        self.next_element_seed(seed)
+impl<'de> Entries<'de> for One<'_, '_> {
+    fn key(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        dynamic::Items::next(self, seed)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Stop> {
-        seed.deserialize(self.inside.tracer(self.value))
+    fn value(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        seed.read(&mut self.inside.tracer(self.value))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        None
     }
 }
 
@@ -100,28 +96,26 @@ impl<'i, 't> Keys<'i, 't> {
     }
 }
 
-impl<'de> MapAccess<'de> for Keys<'_, '_> {
-    type Error = Stop;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Stop> {
-        let Some((name, _)) = self.keys.get(self.next) else {
-            return Ok(None);
+impl<'de> Entries<'de> for Keys<'_, '_> {
+    fn key(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        let Some(&(name, _)) = self.keys.get(self.next) else {
+            return Ok(());
         };
         self.next += 1;
-        seed.deserialize(BorrowedStrDeserializer::new(name))
-            .map(Some)
+        seed.read(&mut Name(name))
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Stop> {
+    fn value(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
         let (_, slot) = self
             .next
             .checked_sub(1)
             .and_then(|last| self.keys.get(last))
             .ok_or(Stop::Refused)?;
-        seed.deserialize(self.inside.tracer(*slot))
+        seed.read(&mut self.inside.tracer(*slot))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        None
     }
 }
 
@@ -147,28 +141,19 @@ impl<'i, 't> Items<'i, 't> {
         self.next == 0
     }
 
-    fn value<'de, S: DeserializeSeed<'de>>(
-        &mut self,
-        index: usize,
-        seed: S,
-    ) -> Result<S::Value, Stop> {
+    fn value(&mut self, index: usize, seed: &mut dyn Seed<'_>) -> Result<(), Stop> {
         let slot = self.inside.tree.item(self.inside.id, self.variant, index);
-        seed.deserialize(self.inside.tracer(slot))
+        seed.read(&mut self.inside.tracer(slot))
     }
 }
 
-impl<'de> SeqAccess<'de> for &mut Items<'_, '_> {
-    type Error = Stop;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Stop> {
+impl<'de> dynamic::Items<'de> for Items<'_, '_> {
+    fn next(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
         if self.next == self.len {
-            return Ok(None);
+            return Ok(());
         }
         self.next += 1;
-        self.value(self.next - 1, seed).map(Some)
+        self.value(self.next - 1, seed)
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -188,24 +173,71 @@ impl<'n, 'i, 't> Named<'n, 'i, 't> {
     }
 }
 
-impl<'de> MapAccess<'de> for Named<'_, '_, '_> {
-    type Error = Stop;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Stop> {
-        let Some(name) = self.names.get(self.items.next) else {
-            return Ok(None);
+impl<'de> Entries<'de> for Named<'_, '_, '_> {
+    fn key(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        let Some(&name) = self.names.get(self.items.next) else {
+            return Ok(());
         };
         self.items.next += 1;
-        seed.deserialize(BorrowedStrDeserializer::new(name))
-            .map(Some)
+        seed.read(&mut Name(name))
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Stop> {
+    fn value(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
         let index = self.items.next.checked_sub(1).ok_or(Stop::Refused)?;
         self.items.value(index, seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// The name of a field or of a variant.
+struct Name(&'static str);
+
+impl<'de> Source<'de> for Name {
+    fn give(
+        &mut self,
+        ask: Ask,
+        _by: &'static str,
+        taker: &mut dyn Taker<'de>,
+    ) -> Result<(), Stop> {
+        match ask {
+            Ask::Enum(..) => taker.take(Given::Enum(self)),
+            _ => taker.take(Given::BorrowedStr(self.0)),
+        }
+    }
+
+    fn is_human_readable(&self) -> bool {
+        true
+    }
+}
+
+impl Name {
+    fn holds_nothing() -> Stop {
+        Stop::invalid_type(Unexpected::UnitVariant, &"a variant that holds something")
+    }
+}
+
+impl<'de> dynamic::Choice<'de> for Name {
+    fn variant(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        seed.read(self)
+    }
+
+    fn unit(&mut self) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn newtype(&mut self, _: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        Err(Self::holds_nothing())
+    }
+
+    fn tuple(&mut self, _: usize, _: &mut dyn Taker<'de>) -> Result<(), Stop> {
+        Err(Self::holds_nothing())
+    }
+
+    fn fields(&mut self, _: Names, _: &mut dyn Taker<'de>) -> Result<(), Stop> {
+        Err(Self::holds_nothing())
     }
 }
 
@@ -230,44 +262,34 @@ impl<'i, 't> Choice<'i, 't> {
             .tree
             .describe_variant(self.inside.id, self.index, kind, names);
     }
-}
 
-impl<'de> EnumAccess<'de> for Choice<'_, '_> {
-    type Error = Stop;
-    type Variant = Self;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Stop> {
-        Ok((
-            seed.deserialize(BorrowedStrDeserializer::<Stop>::new(self.name))?,
-            self,
-        ))
+    fn items(&mut self, len: usize) -> Items<'_, 't> {
+        Items::new(self.inside, Some(self.index), len)
     }
 }
 
-impl<'de> VariantAccess<'de> for Choice<'_, '_> {
-    type Error = Stop;
+impl<'de> dynamic::Choice<'de> for Choice<'_, '_> {
+    fn variant(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
+        seed.read(&mut Name(self.name))
+    }
 
-    fn unit_variant(mut self) -> Result<(), Stop> {
+    fn unit(&mut self) -> Result<(), Stop> {
         self.describe("unit", &[]);
         Ok(())
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<S::Value, Stop> {
+    fn newtype(&mut self, seed: &mut dyn Seed<'de>) -> Result<(), Stop> {
         self.describe("newtype", &[]);
-        Items::new(self.inside, Some(self.index), 1).value(0, seed)
+        self.items(1).value(0, seed)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(mut self, len: usize, visitor: V) -> Result<V::Value, Stop> {
+    fn tuple(&mut self, len: usize, taker: &mut dyn Taker<'de>) -> Result<(), Stop> {
         self.describe("tuple", &[]);
-        visitor.visit_seq(&mut Items::new(self.inside, Some(self.index), len))
+        taker.take(Given::Seq(&mut self.items(len)))
     }
 
-    fn struct_variant<V: Visitor<'de>>(
-        mut self,
-        names: Names,
-        visitor: V,
-    ) -> Result<V::Value, Stop> {
+    fn fields(&mut self, names: Names, taker: &mut dyn Taker<'de>) -> Result<(), Stop> {
         self.describe("struct", names);
-        visitor.visit_seq(&mut Items::new(self.inside, Some(self.index), names.len()))
+        taker.take(Given::Seq(&mut self.items(names.len())))
     }
 }
