@@ -22,7 +22,8 @@
 //! 3. A caller joins a flight only if both read the same tokens from the backend (in memory there are none, and invariant
 //!    1 does it). A slot has a flight for each that was read, so that those who could not read any share one too. A backend is shared with other processes, whose invalidations this table does not see; but they replace a
 //!    token, and a caller reads the tokens after it arrives. Equal tokens mean: no invalidation that was
-//!    acknowledged before this caller arrived came after the flight began.
+//!    acknowledged before this caller arrived came after the flight began. Callers that got no answer cannot compare: each
+//!    takes part only in a flight that began after it arrived, and waits for the end of one that began before.
 //!
 //! # The race at the end of a load
 //!
@@ -69,6 +70,8 @@ type Shard = HashMap<Box<str>, Slot>;
 struct Slot {
     id: u64,
     present: usize,
+    /// Arrivals of callers and beginnings of flights, counted together.
+    events: u64,
     /// Puts that have ended here; see [`Presence::settle_put`].
     puts: u64,
     /// One for each state of the backend's tokens that callers have read, and one for those who could not read them.
@@ -76,6 +79,12 @@ struct Slot {
 }
 
 impl Slot {
+    /// The next place in the order of arrivals and beginnings.
+    fn next_event(&mut self) -> u64 {
+        self.events += 1;
+        self.events
+    }
+
     fn flight(&self, tokens: Tokens) -> Option<&Arc<Flight>> {
         self.flights
             .iter()
@@ -109,8 +118,10 @@ impl Slot {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tokens {
     Known(Fence),
-    /// There is no backend, or it gave no answer: then no other process gets one either, as far as can be known, and callers share
-    /// loads by what this process knows.
+    /// There is no backend: what this process knows is all there is to know.
+    None,
+    /// The backend gave no answer. Another process may get one, and invalidate: a caller takes part in loads that began after it
+    /// arrived, and waits for the end of the one that began before.
     Unknown,
     /// The backend answered, but has no tokens: a full server creates none. Invalidations of other processes go on and
     /// leave no trace, so a load is nobody's but its caller's.
@@ -127,13 +138,15 @@ impl Tokens {
     pub(crate) fn fence(self) -> Option<Fence> {
         match self {
             Self::Known(fence) => Some(fence),
-            Self::Unknown | Self::Missing => None,
+            Self::None | Self::Unknown | Self::Missing => None,
         }
     }
 }
 
 struct Flight {
     tokens: Tokens,
+    /// Among the events of its slot.
+    began: u64,
     epoch: u64,
     /// `None` while it is under way.
     ended: watch::Sender<Option<Ended>>,
@@ -151,7 +164,7 @@ pub(crate) enum Ended {
     Landed(Arc<Held>),
     /// The error, if it can be shared.
     Failed(Option<SharedError>),
-    /// The leader was dropped or panicked.
+    /// The leader was dropped or panicked, or its load is not one that this caller may take part in.
     Abandoned,
 }
 
@@ -200,6 +213,7 @@ impl Flights {
             flights: Arc::clone(self),
             key: key.into(),
             slot: slot.id,
+            arrived: slot.next_event(),
             puts: slot.puts,
         }
     }
@@ -259,6 +273,7 @@ impl Flights {
                 Slot {
                     id,
                     present: 0,
+                    events: 0,
                     puts: 0,
                     flights: Vec::new(),
                 },
@@ -302,6 +317,8 @@ pub(crate) struct Presence {
     flights: Arc<Flights>,
     key: Box<str>,
     slot: u64,
+    /// Among the events of the slot.
+    arrived: u64,
     puts: u64,
 }
 
@@ -322,6 +339,7 @@ impl Presence {
             // An invalidation ended the slot this caller came to; it takes part in the new one.
             slot.present += 1;
             (self.slot, self.puts) = (slot.id, slot.puts);
+            self.arrived = slot.next_event();
         }
         let met = slot.flight(tokens).map(Arc::clone);
         if let Some(flight) = met {
@@ -331,6 +349,7 @@ impl Presence {
                     drop(shard);
                     let ended = flight.ended.subscribe();
                     return Entered::Join(Waiter {
+                        takes_part: tokens != Tokens::Unknown || flight.began > self.arrived,
                         presence: self,
                         flight,
                         ended,
@@ -349,6 +368,7 @@ impl Presence {
         }
         let flight = Arc::new(Flight {
             tokens,
+            began: slot.next_event(),
             epoch: flights.epoch(),
             ended: watch::Sender::new(None),
             leaders: Mutex::new(Leaders {
@@ -539,6 +559,8 @@ pub(crate) struct Landing {
 /// A caller that waits for somebody else's load.
 pub(crate) struct Waiter {
     presence: Presence,
+    /// Else it only waits for the end, whatever that is.
+    takes_part: bool,
     flight: Arc<Flight>,
     ended: watch::Receiver<Option<Ended>>,
 }
@@ -571,7 +593,8 @@ impl Waiter {
                 Some(ended.await)
             };
             match ended {
-                Some(ended) => return Waited::Over(ended, self.presence),
+                Some(ended) if self.takes_part => return Waited::Over(ended, self.presence),
+                Some(_) => return Waited::Over(Ended::Abandoned, self.presence),
                 None => match self.relieve(lock_timeout) {
                     Ok(()) => {
                         return Waited::Lead(Lead {

@@ -151,6 +151,10 @@ pub struct Kept<V> {
     value: PhantomData<fn() -> V>,
 }
 
+fn never_none(_value: &dyn Any) -> bool {
+    false
+}
+
 impl<V> Kept<V> {
     /// In memory and in backends.
     pub(crate) fn anywhere() -> Self
@@ -166,7 +170,7 @@ impl<V> Kept<V> {
     pub(crate) fn in_memory() -> Self {
         Self {
             form: None,
-            is_none: |_| false,
+            is_none: never_none,
             value: PhantomData,
         }
     }

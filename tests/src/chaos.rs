@@ -10,10 +10,6 @@
 //!   there was a moment after the function had returned at which nothing was pending.
 //!
 //! When the weather has cleared and nothing is pending any more, every row is read as it is, in every process.
-//!
-//! One thing is counted apart: a caller who cannot read the tokens shares the loads of its own process, and cannot know that another one
-//! has ended one of them meanwhile. Those answers are `blind` in the report, not `stale`; a [`Sighted`](crate::stress::Sighted) backend tells
-//! who could read the tokens.
 
 mod careless;
 mod fault;

@@ -17,7 +17,6 @@ mod keeper;
 mod processes;
 mod run;
 mod saboteur;
-mod sighted;
 mod unfenced;
 
 pub use database::{Acknowledged, Database, InProcess, OnServer};
@@ -27,7 +26,6 @@ pub use keeper::{Annotated, Keeper, Look, Told, Way};
 pub use processes::processes;
 pub use run::{Enough, Plan, left_behind, run, run_at};
 pub use saboteur::Saboteur;
-pub use sighted::Sighted;
 pub use unfenced::Unfenced;
 
 use std::{fmt, ops::AddAssign, time::Duration};
@@ -73,9 +71,6 @@ pub struct Report {
     pub not_acknowledged: u64,
     /// Answers older than what was acknowledged before the question.
     pub stale: u64,
-    /// Answers older than what was acknowledged in another process, to callers who could not read the tokens and shared a load of their own
-    /// process.
-    pub blind: u64,
     /// Answers to another question.
     pub foreign: u64,
     /// Calls that panicked though their body did not.
@@ -104,7 +99,6 @@ impl AddAssign for Report {
         self.invalidations += other.invalidations;
         self.not_acknowledged += other.not_acknowledged;
         self.stale += other.stale;
-        self.blind += other.blind;
         self.foreign += other.foreign;
         self.failed += other.failed;
         self.doubled += other.doubled;
@@ -120,7 +114,7 @@ impl fmt::Display for Report {
         write!(
             f,
             "{} stale of {} calls: {} hits, {} loads, {} failures, {} cancelled, {} panicked, {} stalled, {} invalidations, \
-             {} not acknowledged, {} blind, {} foreign, {} failed and {} doubled by the cache, {} left behind, {} lost, \
+             {} not acknowledged, {} foreign, {} failed and {} doubled by the cache, {} left behind, {} lost, \
              {} keys still busy, slowest {:.1?}",
             self.stale,
             self.calls,
@@ -132,7 +126,6 @@ impl fmt::Display for Report {
             self.stalled,
             self.invalidations,
             self.not_acknowledged,
-            self.blind,
             self.foreign,
             self.failed,
             self.doubled,

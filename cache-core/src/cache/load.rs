@@ -115,7 +115,7 @@ impl CacheInner {
                         return held.value().cloned();
                     }
                 }
-                Read::Miss(Tokens::Unknown | Tokens::Missing) => {}
+                Read::Miss(Tokens::None | Tokens::Unknown | Tokens::Missing) => {}
             }
         }
         self.counters.misses.one();

@@ -56,7 +56,7 @@ impl CacheInner {
     /// Looks a key up in the backend. Whatever goes wrong is counted and is a miss.
     pub(super) async fn read(self: &Arc<Self>, key: &KeyText, kind: &ValueKind) -> Read {
         let (Some(backend), Some(form)) = (self.config.backend(), kind.form) else {
-            return Read::Miss(Tokens::Unknown);
+            return Read::Miss(Tokens::None);
         };
         if self.is_left_alone() {
             return Read::Miss(Tokens::Unknown);

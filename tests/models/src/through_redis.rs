@@ -103,8 +103,8 @@ pub struct Rules {
     pub compare_tokens: bool,
     /// Without tokens on a server that answers, a load is nobody's but its caller's.
     pub missing_tokens_share_nothing: bool,
-    /// Without an answer at all, likewise. The code does not have this one: see the tests.
-    pub unknown_tokens_share_nothing: bool,
+    /// Without an answer at all, a caller takes part only in loads that began after it.
+    pub unknown_tokens_share_what_is_later: bool,
     /// What is owed is not read.
     pub poison: bool,
     /// An invalidation is owed from its beginning; else from its failure.
@@ -149,7 +149,7 @@ impl Rules {
         epoch_in_trailer: true,
         compare_tokens: true,
         missing_tokens_share_nothing: true,
-        unknown_tokens_share_nothing: false,
+        unknown_tokens_share_what_is_later: true,
         poison: true,
         owed_from_the_beginning: true,
         tokens_while_owed: true,
@@ -208,10 +208,11 @@ enum Tokens {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Reading {
     Start,
-    /// `must`: what it may rely on.
+    /// `must`: what it may rely on. `older`: the bodies that ran when it began, a bit for each.
     Missed {
         must: Version,
         tokens: Tokens,
+        older: u8,
     },
     Waits {
         must: Version,

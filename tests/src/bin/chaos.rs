@@ -65,7 +65,6 @@ fn plan(seed: u64, calls: u64, ways: &'static [Way]) -> Plan {
         ways,
         disturbed: true,
         readers: 8,
-        sighted: true,
     }
 }
 

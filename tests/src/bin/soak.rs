@@ -54,7 +54,6 @@ async fn weather(time: Duration) -> bool {
             ways: Way::ALL,
             disturbed: true,
             readers: 8,
-            sighted: true,
         };
         let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
         let mebibytes = resident() >> 20;

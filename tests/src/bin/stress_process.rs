@@ -32,7 +32,6 @@ async fn main() {
         ways: Way::LOCK_FREE,
         disturbed: true,
         readers: 12,
-        sighted: false,
     };
     let database = OnServer::open(database).await;
     database.meet("begin", processes).await;
@@ -61,11 +60,7 @@ async fn main() {
 
 /// Whoever makes the weather is one of those who meet.
 async fn in_bad_weather(plan: Plan, url: &str, database: OnServer, processes: u64) -> Report {
-    let plan = Plan {
-        readers: 8,
-        sighted: true,
-        ..plan
-    };
+    let plan = Plan { readers: 8, ..plan };
     let keeper = Annotated::new(settings(open(url)), plan.keys);
     let side = Side::new(database.clone(), plan.keys, keeper.caches(), true);
     let sides = [(side, keeper)];

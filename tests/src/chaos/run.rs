@@ -7,7 +7,7 @@ use cache_redis::RedisBackend;
 
 use super::{Fault, Record, Side, Station, Weather};
 use crate::stress::{
-    Annotated, Database, InProcess, Keeper, Plan, Report, Rng, Sighted, left_behind, run_at,
+    Annotated, Database, InProcess, Keeper, Plan, Report, Rng, left_behind, run_at,
 };
 
 /// How long it may take until nothing is pending when nothing is wrong any more.
@@ -22,10 +22,9 @@ pub fn open(url: &str) -> RedisBackend {
     RedisBackend::open(url).expect("the address is valid")
 }
 
-/// The cache of a process in bad weather: callers and entries are less patient than usual, and it is known who could read the
-/// tokens.
+/// The cache of a process in bad weather: callers and entries are less patient than usual.
 pub fn settings(backend: impl CacheBackend) -> CacheConfig {
-    CacheConfig::on(Sighted(backend))
+    CacheConfig::on(backend)
         .ttl(Duration::from_secs(5))
         .ttl_jitter(0.5)
         .lock_timeout(Duration::from_millis(20))

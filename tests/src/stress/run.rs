@@ -14,7 +14,6 @@ use super::{
     Database, Keeper, Report, Rng, Row, Unavailable,
     fate::{Ended, Fate, panic_quietly, pause},
     keeper::{Look, Told, Way},
-    sighted,
 };
 
 /// The first so many rows are asked for as often as all others.
@@ -39,8 +38,6 @@ pub struct Plan {
     pub disturbed: bool,
     /// How many readers there are for each writer.
     pub readers: u64,
-    /// Whether the backends are [`Sighted`](super::Sighted), so that it is known whether a caller could read the tokens.
-    pub sighted: bool,
 }
 
 impl Plan {
@@ -220,7 +217,7 @@ impl<D: Database, K: Keeper> Task<D, K> {
         let acknowledged = self.database.acknowledged(key).await;
         let asked = Instant::now();
         let call = fate.befall(self.keeper.read(key, look, load));
-        let (ended, saw) = sighted::watch(call).await;
+        let ended = call.await;
         if fate == Fate::Finishes && look != Look::Refresh {
             self.report.slowest = self.report.slowest.max(asked.elapsed());
         }
@@ -240,17 +237,8 @@ impl<D: Database, K: Keeper> Task<D, K> {
             Ended::With(Some(Ok(row))) => {
                 self.report.hits += u64::from(begun == 0);
                 self.report.foreign += u64::from(row.key != key);
-                let blind = self.plan.sighted && begun == 0 && !saw;
-                if row.version < acknowledged.here {
-                    self.report.stale += 1;
-                } else if row.version < acknowledged.everywhere {
-                    let count = if blind {
-                        &mut self.report.blind
-                    } else {
-                        &mut self.report.stale
-                    };
-                    *count += 1;
-                }
+                let least = acknowledged.here.max(acknowledged.everywhere);
+                self.report.stale += u64::from(row.version < least);
             }
             Ended::With(Some(Err(Unavailable))) => self.report.failures += 1,
             Ended::With(None) | Ended::Dropped | Ended::Panicked => {}

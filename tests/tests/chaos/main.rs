@@ -22,7 +22,6 @@ fn plan(seed: u64, calls: u64, ways: &'static [Way]) -> Plan {
         ways,
         disturbed: true,
         readers: 8,
-        sighted: true,
     }
 }
 
@@ -122,6 +121,14 @@ async fn when_failed_invalidations_are_not_owed_there_are_stale_answers() {
     let (report, record) = sail(plan, &[Fault::NoWrites], |url| Careless(open(url))).await;
     show("nothing owed", plan.seed, &report, &record, began);
     assert!(report.stale > 0, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_old_data_nothing_is_stale_that_was_acknowledged_lately() {
+    let (began, plan) = (Instant::now(), plan(0x01D, 20_000, Way::ONE_ENTRY));
+    let (report, record) = sail(plan, &[Fault::OldData], open).await;
+    show("old data", plan.seed, &report, &record, began);
+    assert_eq!((report.stale, report.left_behind), (0, 0), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

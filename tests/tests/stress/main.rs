@@ -25,7 +25,6 @@ fn plan(seed: u64, calls: u64, ways: &'static [Way], disturbed: bool) -> Plan {
         ways,
         disturbed,
         readers: 12,
-        sighted: false,
     }
 }
 

@@ -13,14 +13,19 @@ impl ThroughRedis {
         let must = self.promised_to(state, read);
         let process = self.reads[read];
         let owed = state.processes[process].owes() && self.rules.poison;
+        let older = Self::bodies_under_way(state);
         state.reads[read] = if owed && !self.rules.tokens_while_owed {
-            let tokens = Tokens::Unknown;
-            Reading::Missed { must, tokens }
+            Reading::Missed {
+                must,
+                tokens: Tokens::Unknown,
+                older,
+            }
         } else {
             match state.server.tokens(process, &self.rules) {
                 None => Reading::Missed {
                     must,
                     tokens: Tokens::Missing,
+                    older,
                 },
                 Some(fence) => match state.server.read(&self.rules).filter(|_| !owed) {
                     Some(version) => {
@@ -30,10 +35,21 @@ impl ThroughRedis {
                     None => Reading::Missed {
                         must,
                         tokens: Tokens::Known(fence),
+                        older,
                     },
                 },
             }
         };
+    }
+
+    pub(super) fn bodies_under_way(state: &State) -> u8 {
+        state
+            .reads
+            .iter()
+            .enumerate()
+            .filter(|(_, reading)| matches!(reading, Reading::InBody { .. }))
+            .map(|(read, _)| 1 << read)
+            .sum()
     }
 
     pub(super) fn may_share(&self, one: Tokens, other: Tokens) -> bool {
@@ -43,17 +59,17 @@ impl ThroughRedis {
             {
                 false
             }
-            (Tokens::Unknown, _) | (_, Tokens::Unknown)
-                if self.rules.unknown_tokens_share_nothing =>
-            {
-                false
-            }
             _ => one == other || !self.rules.compare_tokens,
         }
     }
 
     pub(super) fn enter(&self, state: &mut State, read: usize) {
-        let Reading::Missed { must, tokens } = state.reads[read] else {
+        let Reading::Missed {
+            must,
+            tokens,
+            older,
+        } = state.reads[read]
+        else {
             unreachable!("it has missed");
         };
         for leader in 0..self.reads.len() {
@@ -66,7 +82,14 @@ impl ThroughRedis {
                     joinable: true,
                     ..
                 } if self.may_share(tokens, theirs) => {
-                    state.reads[read] = Reading::Waits { must, leader };
+                    let later = older & (1 << leader) == 0;
+                    let takes_part = tokens != Tokens::Unknown
+                        || later
+                        || !self.rules.unknown_tokens_share_what_is_later;
+                    // Else it stays, and enters again when that one is over.
+                    if takes_part {
+                        state.reads[read] = Reading::Waits { must, leader };
+                    }
                     return;
                 }
                 Reading::Stores {

@@ -148,8 +148,11 @@ impl ThroughRedis {
             Step::ReadUnanswered(read) => {
                 state.weather.silences -= 1;
                 let must = self.promised_to(state, read);
-                let tokens = Tokens::Unknown;
-                state.reads[read] = Reading::Missed { must, tokens };
+                state.reads[read] = Reading::Missed {
+                    must,
+                    tokens: Tokens::Unknown,
+                    older: Self::bodies_under_way(state),
+                };
             }
             Step::Enter(read) => self.enter(state, read),
             Step::Land(read) => self.land(state, read),

@@ -146,7 +146,7 @@ impl World {
         let arrived = Instant::now();
         let attended = self.rules.attend_first.then(|| self.flights.attend(KEY));
         let tokens = match &self.backend {
-            None => Tokens::Unknown,
+            None => Tokens::None,
             Some(backend) => {
                 let backend = backend.lock().unwrap();
                 if let Some(version) = backend.entry {

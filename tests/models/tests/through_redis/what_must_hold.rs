@@ -104,11 +104,11 @@ fn the_server_is_full() {
 #[test]
 fn reads_are_not_answered() {
     let weather = Weather {
-        silences: 1,
+        silences: 2,
         ..CALM
     };
-    APART.hold_in("a read without an answer", weather);
-    TOGETHER.hold_in("a read without an answer", weather);
+    APART.hold_in("reads without an answer", weather);
+    TOGETHER.hold_in("reads without an answer", weather);
 }
 
 #[test]
