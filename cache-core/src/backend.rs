@@ -88,6 +88,23 @@ pub struct Loaded {
     pub fence: Option<Fence>,
 }
 
+/// The answer of [`CacheBackend::revalidate`].
+///
+/// ```
+/// use cache_core::backend::{Loaded, Revalidated};
+///
+/// // What a backend says that has forgotten everything:
+/// assert!(matches!(Revalidated::Changed(Loaded::default()), Revalidated::Changed(loaded) if loaded.bytes.is_none()));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Revalidated {
+    /// The entry ends as the caller said, and these tokens are in force. The cache checks by itself that the entry belongs to
+    /// the present epoch.
+    Same(Fence),
+    /// It does not, or it was not looked at: what [`CacheBackend::load`] would have answered.
+    Changed(Loaded),
+}
+
 /// What is to be written by [`CacheBackend::store`] and [`CacheBackend::put`].
 ///
 /// ```
@@ -270,6 +287,39 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
     /// # Ok(()) }
     /// ```
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError>;
+
+    /// Looks up an entry for a caller that has a copy of one which ended in `end`: whether it is still that one, without sending
+    /// it. The ends of two entries are the same only if all of their bytes are, for each has a random number in its last
+    /// [`end.len()`](slice::len) bytes; so these bytes are all there is to compare.
+    ///
+    /// Tokens and end need not be read in one step, but both after the call began. Where one of the tokens is missing the answer
+    /// is that of [`load`](Self::load), which creates it. An entry without any bytes may be taken for none.
+    ///
+    /// Unless overridden it is [`load`](Self::load): [`CacheConfig::validated`](crate::CacheConfig::validated) works, and spares
+    /// nothing.
+    ///
+    /// ```
+    /// # use cache_core::{Bytes, backend::{CacheBackend, CacheId, FenceScope, NewEntry, Revalidated}, testing::MapBackend};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::BackendError> {
+    /// # let (backend, cache) = (MapBackend::new(), CacheId::new("price", "cache:price"));
+    /// # let entry = cache.entry("42");
+    /// # let new = |fence| NewEntry { bytes: Bytes::from_static(b"2990 #1"), ttl: None, fence, scope: FenceScope::Entry };
+    /// let fence = backend.load(entry).await?.fence.unwrap();
+    /// backend.store(entry, new(fence)).await?;
+    /// assert!(matches!(backend.revalidate(entry, b"#1").await?, Revalidated::Same(now) if now == fence));
+    ///
+    /// let other = backend.revalidate(entry, b"#2").await?;
+    /// assert!(matches!(other, Revalidated::Changed(loaded) if loaded.bytes.as_deref() == Some(b"2990 #1")));
+    /// # Ok(()) }
+    /// ```
+    async fn revalidate(
+        &self,
+        entry: EntryId<'_>,
+        end: &[u8],
+    ) -> Result<Revalidated, BackendError> {
+        let _ = end;
+        self.load(entry).await.map(Revalidated::Changed)
+    }
 
     /// Writes the entry if both tokens are still those of `new.fence`, in one atomic step. `Ok(false)`: they are not, nothing
     /// was changed.

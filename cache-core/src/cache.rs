@@ -42,7 +42,8 @@ use crate::{
     background::Background,
     clock::Clock,
     complaint::Complaints,
-    config::{EffectiveConfig, MAX_TTL, Store},
+    config::{EffectiveConfig, MAX_TTL, Mode, Store},
+    copies::Copies,
     error::CacheError,
     flight::Flights,
     key::{KeyError, KeyParts, KeySecret, KeyText, KeyWriter},
@@ -62,6 +63,8 @@ pub(crate) struct CacheInner {
     flights: Arc<Flights>,
     /// Where values are kept in this process; `None` for a cache that is only in a backend, or disabled.
     memory: Option<Memory>,
+    /// Where copies of what is in the backend are kept, if it is asked to confirm them.
+    copies: Option<Copies>,
     counters: Arc<Counters>,
     clock: Clock,
     background: Background,
@@ -102,10 +105,18 @@ impl CacheInner {
                 Arc::clone(&counters),
             )
         });
+        let copies = matches!(config.store, Store::Backend(Mode::Validated, _)).then(|| {
+            Copies::new(
+                config.max_capacity,
+                shared.clock.clone(),
+                Arc::clone(&counters),
+            )
+        });
         Self {
             id: config.id(name),
             flights: Flights::new(),
             memory,
+            copies,
             counters,
             value_type: config.value_type.map_or_else(OnceLock::new, OnceLock::from),
             fingerprint: OnceLock::new(),
@@ -132,7 +143,8 @@ impl CacheInner {
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
-        let entries = self.memory.as_ref().map_or(0, Memory::len);
+        let entries = self.memory.as_ref().map_or(0, Memory::len)
+            + self.copies.as_ref().map_or(0, Copies::len);
         let backend = self.config.backend();
         let foreign = backend.map_or(0, |backend| backend.foreign_entries(&self.id));
         let stats = self

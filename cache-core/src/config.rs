@@ -90,7 +90,30 @@ impl CacheConfig {
 
     /// In that backend, with decoded copies here that are confirmed by the backend on every hit.
     ///
-    /// As strict as [`on`](Self::on). In this version it also works as `on` does: the copies are not kept yet.
+    /// As strict as [`on`](Self::on), and as dependent on the backend: each hit asks it, in one small round trip, whether the
+    /// entry is still the one that was decoded. If it is, the value is neither sent nor decoded again, only cloned. Worth it from about
+    /// half a kilobyte on; have functions return `Arc<T>`, so that a clone is a reference count.
+    ///
+    /// At most 10 000 values are kept here unless [`max_capacity`](Self::max_capacity) says otherwise. The backend is told
+    /// nothing of them, and a copy that it does not confirm is not used, so there is nothing that could go stale. A value that
+    /// has changed costs a second round trip, once.
+    ///
+    /// With a backend that does not have [`revalidate`](CacheBackend::revalidate) it works as `on` does.
+    ///
+    /// ```
+    /// use cache_core::{CacheConfig, CacheManager, testing::MapBackend};
+    /// use std::sync::Arc;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), cache_core::CacheError> {
+    /// let backend = MapBackend::new(); // or a `RedisBackend`
+    /// let caches = CacheManager::builder().defaults(CacheConfig::validated(backend)).build()?;
+    /// let names = caches.cache::<Arc<Vec<String>>>("names")?;
+    /// names.insert(&"en", Arc::new(vec!["apple".into(), "pear".into()])).await?;
+    /// let first = names.get(&"en").await.unwrap();
+    /// let second = names.get(&"en").await.unwrap();
+    /// assert!(Arc::ptr_eq(&first, &second)); // it was decoded once
+    /// # Ok(()) }
+    /// ```
     pub fn validated(backend: impl CacheBackend) -> Self {
         Self::stored(Store::Backend(Mode::Validated, Arc::new(backend)))
     }

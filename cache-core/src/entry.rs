@@ -86,6 +86,8 @@ pub(crate) enum Unreadable {
 pub(crate) struct Opened<'a> {
     /// The codec's bytes.
     pub(crate) payload: &'a [u8],
+    /// All that comes after them.
+    pub(crate) trailer: &'a [u8; TRAILER_LEN],
     /// The epoch of the cache when the value was looked up.
     pub(crate) epoch: Token,
     /// The random number of the store that wrote it.
@@ -161,6 +163,7 @@ pub(crate) fn open<'a>(entry: &'a [u8], label: &Label) -> Result<Opened<'a>, Unr
     }
     Ok(Opened {
         payload,
+        trailer,
         epoch: Token::from_bytes(bytes_at(trailer, EPOCH_AT)),
         store: number(0),
         expires_at: Some(number(32)).filter(|&at| at != 0),

@@ -70,6 +70,7 @@ mod clock;
 mod codec;
 mod complaint;
 mod config;
+mod copies;
 mod entry;
 mod error;
 mod fingerprint;

@@ -53,7 +53,7 @@ pub struct CacheStats {
     pub evictions: u64,
     /// Invalidations that the backend has not acknowledged yet. Those that failed are tried again in the background.
     pub pending_invalidations: u64,
-    /// Entries in memory now; 0 for a cache that is only in a backend.
+    /// Entries in memory now, copies of those in a backend too; 0 for a cache that is only in a backend.
     pub entries: u64,
     /// Hits answered in this process.
     pub memory_hits: u64,

@@ -9,7 +9,9 @@ use std::{
 use async_trait::async_trait;
 use cache_core::{
     BackendError, CacheBackend, CacheError,
-    backend::{BackendHealth, BackendInstance, CacheId, EntryId, Fence, Loaded, NewEntry},
+    backend::{
+        BackendHealth, BackendInstance, CacheId, EntryId, Fence, Loaded, NewEntry, Revalidated,
+    },
 };
 
 use crate::{
@@ -233,6 +235,16 @@ impl RedisBackendBuilder {
 impl CacheBackend for RedisBackend {
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
         self.0.load(&Keys::of(entry)).await
+    }
+
+    /// Two commands in one write, whose answer is as small as the end that is asked for; a plain look-up after it if the entry is
+    /// another one.
+    async fn revalidate(
+        &self,
+        entry: EntryId<'_>,
+        end: &[u8],
+    ) -> Result<Revalidated, BackendError> {
+        self.0.revalidate(&Keys::of(entry), end).await
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {

@@ -63,6 +63,32 @@ impl From<Read> for Loaded {
     }
 }
 
+/// What `MGET stamp epoch` and `GETRANGE entry` found.
+pub(crate) struct Ending {
+    pub(crate) fence: Option<Fence>,
+    /// Empty if there is no entry; `None` if what is there has no end.
+    pub(crate) end: Option<Vec<u8>>,
+}
+
+impl Ending {
+    pub(crate) fn from(replies: Vec<Value>) -> Result<Self, BackendError> {
+        let [tokens, end] = <[Value; 2]>::try_from(replies).map_err(|_| error::unexpected())?;
+        let tokens = array(tokens)?;
+        let [stamp, epoch] = tokens.as_slice() else {
+            return Err(error::unexpected());
+        };
+        Ok(Self {
+            fence: token(stamp)
+                .zip(token(epoch))
+                .map(|(stamp, epoch)| Fence { stamp, epoch }),
+            end: match end {
+                Value::BulkString(end) => Some(end),
+                _ => None,
+            },
+        })
+    }
+}
+
 /// Whether a reply says that the server is a replica.
 pub(crate) fn is_of_replica(reply: &Value) -> bool {
     match reply {

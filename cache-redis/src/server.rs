@@ -1,7 +1,7 @@
 //! The steps of the protocol as commands of one server.
 //!
-//! Whatever a step is, it is one write and one reply; only the first use of a stamp or an epoch, the first use of a script and
-//! a full server take a second one. An invalidation by predicate is no such step: it
+//! Whatever a step is, it is one write and one reply; only the first use of a stamp or an epoch, the first use of a script, a
+//! full server and a copy that is no longer true take a second one. An invalidation by predicate is no such step: it
 //! walks through the database.
 
 use std::{
@@ -10,7 +10,9 @@ use std::{
     time::Duration,
 };
 
-use cache_core::backend::{BackendError, CacheId, EntryId, FenceScope, Loaded, NewEntry, Token};
+use cache_core::backend::{
+    BackendError, CacheId, EntryId, FenceScope, Loaded, NewEntry, Revalidated, Token,
+};
 use redis::{Cmd, Pipeline, ServerError, Value};
 use tokio::time::Instant;
 
@@ -18,7 +20,7 @@ use crate::{
     error,
     layout::{self, Keys},
     link::{Link, Request},
-    reply::{self, Read},
+    reply::{self, Ending, Read},
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
     walk::Walk,
@@ -97,6 +99,37 @@ impl Server {
             };
         }
         Ok(found.into())
+    }
+
+    /// Reads the tokens in force and as much of the end of an entry as the caller knows; all of it if that is not what it knows.
+    ///
+    /// The two commands are not one step, and need not be. An entry that ends like that when the second is carried out was
+    /// there then, and an epoch that it belongs to was in force when the first was: both after the caller asked.
+    pub(crate) async fn revalidate(
+        &self,
+        keys: &Keys,
+        end: &[u8],
+    ) -> Result<Revalidated, BackendError> {
+        // An offset of zero from the end would be the beginning.
+        if end.is_empty() {
+            return self.load(keys).await.map(Revalidated::Changed);
+        }
+        let deadline = Instant::now() + self.read_budget;
+        let mut look = Pipeline::with_capacity(2);
+        look.cmd("MGET").arg(&keys.stamp).arg(&keys.epoch);
+        look.cmd("GETRANGE")
+            .arg(&keys.value)
+            .arg(-isize::try_from(end.len()).map_err(|_| error::unexpected())?)
+            .arg(-1);
+        let replies = reply::array(self.link.request(Request::Many(&look), deadline).await?)?;
+        let Ending { fence, end: there } = Ending::from(replies)?;
+        match (fence, there.as_deref()) {
+            (Some(fence), Some(there)) if there == end => Ok(Revalidated::Same(fence)),
+            // Expired, invalidated or evicted.
+            (Some(_), Some([])) => Ok(Revalidated::Changed(Loaded { bytes: None, fence })),
+            // Another entry, or a token is missing.
+            _ => self.load(keys).await.map(Revalidated::Changed),
+        }
     }
 
     /// The tokens for a put whose key is not known yet: in place of a stamp, the token that every change replaces.

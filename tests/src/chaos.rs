@@ -31,7 +31,7 @@ pub use hanging::{Hanging, READ_BUDGET, Silence, hanging, starting};
 pub use late::{Late, late};
 pub use memory::resident;
 pub use outage::{Loss, Outage, outage};
-pub use run::{look_around, open, recover, sail, settings};
+pub use run::{look_around, on, open, recover, sail, settings, validated};
 pub use side::Side;
 pub use station::Station;
 pub use times::Times;

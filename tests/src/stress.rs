@@ -11,6 +11,7 @@
 //! The oracle is only worth something if it finds what is wrong: the same runs against keepers without a fence must
 //! find stale answers.
 
+mod credulous;
 mod database;
 mod fate;
 mod keeper;
@@ -19,6 +20,7 @@ mod run;
 mod saboteur;
 mod unfenced;
 
+pub use credulous::Credulous;
 pub use database::{Acknowledged, Database, InProcess, OnServer};
 /// Chance that can be repeated: its seed decides it.
 pub use fastrand::Rng;

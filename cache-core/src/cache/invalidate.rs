@@ -82,6 +82,7 @@ impl CacheInner {
 
     /// Ends what this process has of an entry: the entry in memory, and the loads under way.
     pub(super) fn forget(&self, target: &Target) -> bool {
+        self.drop_copies(target);
         match target {
             Target::Key(key) => {
                 let removed = self.flights.invalidate(key.as_str(), || {
@@ -98,6 +99,15 @@ impl CacheInner {
                 }
                 true
             }
+        }
+    }
+
+    /// Gives back what copies take that the backend will not confirm any more.
+    pub(super) fn drop_copies(&self, target: &Target) {
+        match (&self.copies, target) {
+            (Some(copies), Target::Key(key)) => copies.forget(key.as_str()),
+            (Some(copies), Target::All) => copies.clear(),
+            (None, _) => {}
         }
     }
 

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::{CacheInner, Lifetime, LoadOptions, Read, Soon};
 use crate::{
     codec::AnyValue,
+    copies::Copied,
     flight::{Ended, Entered, Lead, SharedError, Tokens, Waited},
     key::KeyText,
     memory::{Held, Stamp},
@@ -41,6 +42,8 @@ enum End {
     Held(Arc<Held>),
     /// A value that was read for this call alone.
     Read(AnyValue),
+    /// A value that the backend has confirmed.
+    Copied(Copied),
     /// The error of the load that this call waited for.
     Failed(SharedError),
     /// The body has to run.
@@ -109,6 +112,10 @@ impl CacheInner {
                     self.counters.backend_hits.one();
                     return value.downcast().ok().map(|value| *value);
                 }
+                Read::Confirmed(copied) => {
+                    self.counters.backend_hits.one();
+                    return copied.value().cloned();
+                }
                 Read::Miss(tokens @ Tokens::Known(_)) => {
                     if let Some(held) = presence.landed(tokens, |held| self.counts(held)) {
                         self.counters.memory_hits.one();
@@ -131,6 +138,10 @@ impl Load {
             Read::Hit(value) => {
                 cache.counters.backend_hits.one();
                 return Arrived(End::Read(value));
+            }
+            Read::Confirmed(copied) => {
+                cache.counters.backend_hits.one();
+                return Arrived(End::Copied(copied));
             }
             Read::Miss(tokens) => tokens,
         };
@@ -201,6 +212,11 @@ impl Arrived {
             End::Read(value) => {
                 if let Ok(value) = value.downcast() {
                     return Ok(O::success(*value));
+                }
+            }
+            End::Copied(copied) => {
+                if let Some(value) = copied.value::<O::Value>() {
+                    return Ok(O::success(value.clone()));
                 }
             }
             End::Failed(error) => {

@@ -224,6 +224,7 @@ impl PutAttempt {
             let request = backend_of_task.put(told.id.entry(key.as_str()), new);
             let answer = told.ask(backend_of_task.store_budget(), request).await;
             presence.settle_put(epoch, None, || {}, || {});
+            told.drop_copies(&superseded);
             match answer {
                 Ok(_) => told.owed.paid(&superseded, attempt),
                 Err(_) => told.recover(),

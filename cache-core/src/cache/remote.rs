@@ -12,8 +12,11 @@ use tokio::time::timeout;
 
 use super::{CacheInner, Soon};
 use crate::{
-    backend::{BackendError, BackendErrorKind, CacheBackend, Fence, FenceScope, NewEntry},
+    backend::{
+        BackendError, BackendErrorKind, CacheBackend, Fence, FenceScope, NewEntry, Revalidated,
+    },
     codec::{AnyValue, CodecError, Form},
+    copies::Copied,
     entry::{self, Label},
     error::CacheError,
     flight::{Landing, Tokens},
@@ -27,6 +30,8 @@ use crate::{
 /// The answer of a backend to a look-up.
 pub(super) enum Read {
     Hit(AnyValue),
+    /// The same, of a cache that keeps what it has read.
+    Confirmed(Copied),
     Miss(Tokens),
 }
 
@@ -65,17 +70,35 @@ impl CacheInner {
         // What it holds of an owed key is not looked at. Its tokens are: other processes go on to invalidate, and whoever shares
         // a load has to know that none has since the load began.
         let owed = self.is_owed(key);
-        let request = backend.load(self.id.entry(key.as_str()));
-        let answer = self.ask(backend.read_budget(), request).await;
+        let copies = self.copies.as_ref().filter(|_| !owed);
+        let epoch = self.flights.epoch();
+        let copy = copies.and_then(|copies| copies.get(key.as_str(), epoch));
+        // For when there is no entry that counts.
+        let forget = || {
+            if let Some(copies) = copies {
+                copies.forget(key.as_str());
+            }
+        };
+        let answer = self.look_up(&**backend, key, copy.as_ref()).await;
         undecided.goes_on();
-        let Ok(loaded) = answer else {
-            return Read::Miss(Tokens::Unknown);
+        let loaded = match (answer, copy) {
+            (Err(_), _) => return Read::Miss(Tokens::Unknown),
+            (Ok(Revalidated::Changed(loaded)), _) => loaded,
+            (Ok(Revalidated::Same(fence)), Some(copy)) if copy.epoch() == fence.epoch => {
+                return Read::Confirmed(copy);
+            }
+            (Ok(Revalidated::Same(fence)), _) => {
+                self.counters.stale.one();
+                forget();
+                return Read::Miss(Tokens::Known(fence));
+            }
         };
         let Some(fence) = loaded.fence else {
             return Read::Miss(Tokens::Missing);
         };
         let miss = Read::Miss(Tokens::Known(fence));
         let Some(bytes) = loaded.bytes.filter(|_| !owed) else {
+            forget();
             return miss;
         };
         let opened = match entry::open(&bytes, &self.label(key, form)) {
@@ -94,7 +117,10 @@ impl CacheInner {
             form.decode(&self.config.codec, opened.payload)
         }));
         match decoded {
-            Ok(Ok(value)) => Read::Hit(value),
+            Ok(Ok(value)) => match copies {
+                Some(copies) => Read::Confirmed(copies.keep(key.as_str(), epoch, &opened, value)),
+                None => Read::Hit(value),
+            },
             Ok(Err(error)) => {
                 self.unusable_entry(&error.to_string());
                 miss
@@ -102,6 +128,27 @@ impl CacheInner {
             Err(_) => {
                 self.unusable_entry("its `Deserialize` panicked");
                 miss
+            }
+        }
+    }
+
+    /// What the backend says to a look-up, for a caller who has this copy.
+    async fn look_up(
+        &self,
+        backend: &dyn CacheBackend,
+        key: &KeyText,
+        copy: Option<&Copied>,
+    ) -> Result<Revalidated, CacheError> {
+        let entry = self.id.entry(key.as_str());
+        let budget = backend.read_budget();
+        match copy {
+            Some(copy) => {
+                let request = backend.revalidate(entry, copy.trailer());
+                self.ask(budget, request).await
+            }
+            None => {
+                let loaded = self.ask(budget, backend.load(entry)).await;
+                loaded.map(Revalidated::Changed)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use super::{CacheConfig, MAX_TTL, NAME_PLACE, Store};
+use super::{CacheConfig, MAX_TTL, Mode, NAME_PLACE, Store};
 use crate::{
     backend::{CacheBackend, CacheId},
     codec::CodecHandle,
@@ -156,6 +156,13 @@ impl EffectiveConfig {
         }
     }
 
+    fn keeps_entries_here(&self) -> bool {
+        matches!(
+            self.store,
+            Store::Memory | Store::Backend(Mode::Validated, _)
+        )
+    }
+
     /// Refuses what cannot be. `whose` says in the error whose settings these are.
     fn validate(&self, whose: &str) -> Result<(), CacheError> {
         let wrong = |what: String| Err(CacheError::Config(format!("{whose}: {what}")));
@@ -245,7 +252,8 @@ impl fmt::Display for EffectiveConfig {
                 self.prefix,
                 self.version
             )?;
-        } else {
+        }
+        if self.keeps_entries_here() {
             write!(f, ", max_capacity {}", self.max_capacity)?;
         }
         write!(f, ", lock_timeout {:?}", self.lock_timeout)

@@ -11,6 +11,7 @@
 
 mod invalidation;
 mod put;
+mod revalidation;
 
 use std::{collections::HashSet, time::Duration};
 
@@ -75,6 +76,7 @@ pub async fn check<B: CacheBackend>(backend: &B, advance: impl AsyncFn(Duration)
     put::a_put_supersedes_what_is_under_way(backend).await;
     put::a_put_of_an_unknown_key_is_fenced_by_the_cache(backend).await;
     invalidation::entries_are_chosen_by_their_key_text(backend).await;
+    revalidation::a_copy_is_confirmed_while_its_entry_is_there(backend).await;
     entries_expire(backend, advance).await;
 }
 
@@ -258,6 +260,14 @@ async fn entries_expire<B: CacheBackend>(backend: &B, advance: impl AsyncFn(Dura
         short,
         None,
         "an entry is gone when its time is over",
+    )
+    .await;
+    revalidation::assert_changed(
+        backend,
+        short,
+        b"v",
+        None,
+        "`revalidate` confirms nothing whose time is over",
     )
     .await;
     assert!(

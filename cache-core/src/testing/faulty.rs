@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::backend::{
     BackendError, BackendErrorKind, BackendHealth, BackendInstance, CacheBackend, CacheId, EntryId,
-    Fence, Loaded, NewEntry,
+    Fence, Loaded, NewEntry, Revalidated,
 };
 
 /// What a backend is asked to do.
@@ -33,7 +33,7 @@ use crate::backend::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// [`CacheBackend::load`] and [`CacheBackend::load_cache_fence`].
+    /// [`CacheBackend::load`], [`CacheBackend::revalidate`] and [`CacheBackend::load_cache_fence`].
     Load,
     /// [`CacheBackend::store`].
     Store,
@@ -262,6 +262,15 @@ impl CacheBackend for FaultyBackend {
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
         self.weather(Operation::Load).await?;
         self.inner.load(entry).await
+    }
+
+    async fn revalidate(
+        &self,
+        entry: EntryId<'_>,
+        end: &[u8],
+    ) -> Result<Revalidated, BackendError> {
+        self.weather(Operation::Load).await?;
+        self.inner.revalidate(entry, end).await
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use super::TestClock;
 use crate::backend::{
     BackendError, BackendInstance, CacheBackend, CacheId, EntryId, Fence, FenceScope, Loaded,
-    NewEntry, Token,
+    NewEntry, Revalidated, Token,
 };
 use crate::clock::{NEVER, Nanos, nanos};
 
@@ -223,6 +223,18 @@ impl CacheBackend for MapBackend {
         Ok(Loaded {
             bytes: found.map(|stored| stored.bytes.clone()),
             fence: Some(fence),
+        })
+    }
+
+    async fn revalidate(
+        &self,
+        entry: EntryId<'_>,
+        end: &[u8],
+    ) -> Result<Revalidated, BackendError> {
+        let loaded = self.load(entry).await?;
+        Ok(match (&loaded.bytes, loaded.fence) {
+            (Some(bytes), Some(fence)) if bytes.ends_with(end) => Revalidated::Same(fence),
+            _ => Revalidated::Changed(loaded),
         })
     }
 

@@ -7,11 +7,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cache_core::CacheConfig;
 use tests::{
     Trouble,
     chaos::{
-        Careless, Fault, Forgetful, Loss, READ_BUDGET, Record, Silence, hanging, late, open,
-        outage, sail, starting,
+        Careless, Fault, Forgetful, Loss, READ_BUDGET, Record, Silence, hanging, late, on, open,
+        outage, sail, starting, validated,
     },
     stress::{Plan, Report, Unfenced, Way},
 };
@@ -21,7 +22,8 @@ async fn main() -> ExitCode {
     let seed = Plan::seed(fastrand::u64(..1 << 32));
     println!("STRESS_SEED={seed}");
     let mut kept = Kept(true);
-    weather(seed, &mut kept).await;
+    weather("in bad weather", on, seed, &mut kept).await;
+    weather("with copies", validated, seed, &mut kept).await;
     ablations(seed, &mut kept).await;
     silence(&mut kept).await;
     let seen = late(100_000, seed).await;
@@ -68,12 +70,12 @@ fn plan(seed: u64, calls: u64, ways: &'static [Way]) -> Plan {
     }
 }
 
-async fn weather(seed: u64, kept: &mut Kept) {
+async fn weather(what: &str, store: fn(&str) -> CacheConfig, seed: u64, kept: &mut Kept) {
     let (mut all, mut faults) = (Report::default(), Record::default());
     let began = Instant::now();
     for seed in seed.. {
         let plan = plan(seed, 200_000, Way::ALL);
-        let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
+        let (report, record) = sail(plan, Fault::LOSSLESS, store).await;
         println!("seed {seed}: {report}; {record}");
         all += report;
         faults += record;
@@ -84,7 +86,7 @@ async fn weather(seed: u64, kept: &mut Kept) {
             break;
         }
     }
-    println!("in bad weather, {:.0?}: {all}; {faults}", began.elapsed());
+    println!("{what}, {:.0?}: {all}; {faults}", began.elapsed());
     kept.check(all.stale == 0, "nothing is stale");
     kept.check(all.failed + all.doubled == 0, "no call fails or is doubled");
     kept.check(all.foreign == 0, "no answer is another's");
@@ -94,13 +96,22 @@ async fn weather(seed: u64, kept: &mut Kept) {
 
 async fn ablations(seed: u64, kept: &mut Kept) {
     let plan = plan(seed, 50_000, Way::ONE_ENTRY);
-    let (report, _) = sail(plan, Fault::LOSSLESS, |url| Unfenced(open(url))).await;
+    let (report, _) = sail(plan, Fault::LOSSLESS, |url| {
+        CacheConfig::on(Unfenced(open(url)))
+    })
+    .await;
     println!("without the fence: {report}");
     kept.check(report.stale > 0, "it is seen that the fence is missing");
-    let (report, _) = sail(plan, &[Fault::NoWrites], |url| Careless(open(url))).await;
+    let (report, _) = sail(plan, &[Fault::NoWrites], |url| {
+        CacheConfig::on(Careless(open(url)))
+    })
+    .await;
     println!("with nothing owed: {report}");
     kept.check(report.stale > 0, "it is seen that nothing is owed");
-    let (report, _) = sail(plan, &[Fault::OldData], Forgetful::open).await;
+    let (report, _) = sail(plan, &[Fault::OldData], |url| {
+        CacheConfig::on(Forgetful::open(url))
+    })
+    .await;
     println!("old data, without a replay: {report}");
     kept.check(report.stale > 0, "it is seen that the replay is missing");
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tests::{
-    chaos::{Fault, Loss, open, outage, resident, sail},
+    chaos::{Fault, Loss, on, outage, resident, sail, validated},
     stress::{Plan, Way},
 };
 
@@ -55,7 +55,9 @@ async fn weather(time: Duration) -> bool {
             disturbed: true,
             readers: 8,
         };
-        let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
+        // By turns.
+        let store = if seed % 2 == 0 { on } else { validated };
+        let (report, record) = sail(plan, Fault::LOSSLESS, store).await;
         let mebibytes = resident() >> 20;
         println!("seed {seed}, {mebibytes} MiB: {report}; {record}");
         let wrong = [

@@ -1,13 +1,13 @@
 //! One of several processes on one Redis server: the stress tests start them.
 //!
 //! Arguments: the address of the server, that of the server the database is on, the seed, the number of calls, of rows and of
-//! processes, and what kind of run it is: `fenced`, `unfenced` or `weather`. Output: the report, as JSON.
+//! processes, and what kind of run it is: `fenced`, `validated`, `unfenced` or `weather`. Output: the report, as JSON.
 
 use std::time::Duration;
 
 use cache_core::CacheConfig;
 use tests::{
-    chaos::{Side, look_around, open, recover, settings},
+    chaos::{Side, look_around, on, recover, settings},
     stress::{Annotated, Enough, OnServer, Plan, Report, Unfenced, Way, run, run_at},
 };
 
@@ -36,8 +36,12 @@ async fn main() {
     let database = OnServer::open(database).await;
     database.meet("begin", processes).await;
     let report = match kind.as_str() {
-        "fenced" => {
-            let config = CacheConfig::on(tests::backend(url));
+        "fenced" | "validated" => {
+            let backend = tests::backend(url);
+            let config = match kind.as_str() {
+                "fenced" => CacheConfig::on(backend),
+                _ => CacheConfig::validated(backend),
+            };
             let keeper = Annotated::new(config.lock_timeout(Duration::from_millis(20)), keys);
             run(plan, &database, &[keeper]).await
         }
@@ -61,7 +65,7 @@ async fn main() {
 /// Whoever makes the weather is one of those who meet.
 async fn in_bad_weather(plan: Plan, url: &str, database: OnServer, processes: u64) -> Report {
     let plan = Plan { readers: 8, ..plan };
-    let keeper = Annotated::new(settings(open(url)), plan.keys);
+    let keeper = Annotated::new(settings(on(url)), plan.keys);
     let side = Side::new(database.clone(), plan.keys, keeper.caches(), true);
     let sides = [(side, keeper)];
     let enough = Enough::not_yet();

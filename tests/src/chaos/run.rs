@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cache_core::{CacheBackend, CacheConfig, testing};
+use cache_core::{CacheConfig, testing};
 use cache_redis::RedisBackend;
 
 use super::{Fault, Record, Side, Station, Weather};
@@ -22,27 +22,37 @@ pub fn open(url: &str) -> RedisBackend {
     RedisBackend::open(url).expect("the address is valid")
 }
 
+/// A cache there.
+pub fn on(url: &str) -> CacheConfig {
+    CacheConfig::on(open(url))
+}
+
+/// A cache there, with copies here.
+pub fn validated(url: &str) -> CacheConfig {
+    CacheConfig::validated(open(url))
+}
+
 /// The cache of a process in bad weather: callers and entries are less patient than usual.
-pub fn settings(backend: impl CacheBackend) -> CacheConfig {
-    CacheConfig::on(backend)
+pub fn settings(config: CacheConfig) -> CacheConfig {
+    config
         .ttl(Duration::from_secs(5))
         .ttl_jitter(0.5)
         .lock_timeout(Duration::from_millis(20))
 }
 
-/// Two managers, which are to Redis what two processes are, each with a backend that `open` makes for an address, in that weather.
+/// Two managers, which are to Redis what two processes are, each with a cache that `store` makes for an address, in that weather.
 ///
 /// # Panics
 /// If the run hangs, and if there is no Redis server.
-pub async fn sail<B: CacheBackend>(
+pub async fn sail(
     plan: Plan,
     faults: &[Fault],
-    open: impl Fn(&str) -> B,
+    store: impl Fn(&str) -> CacheConfig,
 ) -> (Report, Record) {
     let station = Station::open(2).await;
     let urls = station.urls();
-    let one = Annotated::new(settings(open(&urls[0])), plan.keys);
-    let other = one.other(settings(open(&urls[1])));
+    let one = Annotated::new(settings(store(&urls[0])), plan.keys);
+    let other = one.other(settings(store(&urls[1])));
     let database = InProcess::new(plan.keys);
     let hears = !faults.contains(&Fault::OldData);
     let side = |keeper: &Annotated| {

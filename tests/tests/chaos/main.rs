@@ -5,9 +5,10 @@
 
 use std::time::{Duration, Instant};
 
+use cache_core::CacheConfig;
 use cache_redis::dev::RedisServer;
 use tests::{
-    chaos::{Careless, Fault, Forgetful, Record, Station, Weather, open, sail},
+    chaos::{Careless, Fault, Forgetful, Record, Station, Weather, on, open, sail, validated},
     stress::{OnServer, Plan, Report, Rng, Unfenced, Way, processes},
 };
 
@@ -53,8 +54,22 @@ fn assert_true(report: &Report, record: &Record, seed: u64, calls: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_any_weather_nothing_is_stale_and_nothing_lost() {
     let (began, plan) = (Instant::now(), plan(0x5EED, 40_000, Way::ALL));
-    let (report, record) = sail(plan, Fault::LOSSLESS, open).await;
+    let (report, record) = sail(plan, Fault::LOSSLESS, on).await;
     show("in bad weather", plan.seed, &report, &record, began);
+    assert_true(&report, &record, plan.seed, plan.calls);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_copies_in_any_weather_nothing_is_stale_and_nothing_lost() {
+    let (began, plan) = (Instant::now(), plan(0xC0B1, 40_000, Way::ALL));
+    let (report, record) = sail(plan, Fault::LOSSLESS, validated).await;
+    show(
+        "in bad weather, with copies",
+        plan.seed,
+        &report,
+        &record,
+        began,
+    );
     assert_true(&report, &record, plan.seed, plan.calls);
 }
 
@@ -104,7 +119,7 @@ async fn between_processes(seed: u64, calls: u64) -> (Report, Record) {
 async fn without_the_fence_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
     let weather = [Fault::Delayed, Fault::Reset, Fault::Flushed];
-    let (report, record) = sail(plan, &weather, |url| Unfenced(open(url))).await;
+    let (report, record) = sail(plan, &weather, |url| CacheConfig::on(Unfenced(open(url)))).await;
     show(
         "in bad weather, no fence",
         plan.seed,
@@ -118,7 +133,10 @@ async fn without_the_fence_there_are_stale_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn when_failed_invalidations_are_not_owed_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, &[Fault::NoWrites], |url| Careless(open(url))).await;
+    let (report, record) = sail(plan, &[Fault::NoWrites], |url| {
+        CacheConfig::on(Careless(open(url)))
+    })
+    .await;
     show("nothing owed", plan.seed, &report, &record, began);
     assert!(report.stale > 0, "{report}");
 }
@@ -126,15 +144,26 @@ async fn when_failed_invalidations_are_not_owed_there_are_stale_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_old_data_nothing_is_stale_that_was_acknowledged_lately() {
     let (began, plan) = (Instant::now(), plan(0x01D, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, &[Fault::OldData], open).await;
+    let (report, record) = sail(plan, &[Fault::OldData], on).await;
     show("old data", plan.seed, &report, &record, began);
+    assert_eq!((report.stale, report.left_behind), (0, 0), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_old_data_and_copies_nothing_is_stale_that_was_acknowledged_lately() {
+    let (began, plan) = (Instant::now(), plan(0x01D, 20_000, Way::ONE_ENTRY));
+    let (report, record) = sail(plan, &[Fault::OldData], validated).await;
+    show("old data, copies", plan.seed, &report, &record, began);
     assert_eq!((report.stale, report.left_behind), (0, 0), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_replay_there_are_stale_answers() {
     let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY));
-    let (report, record) = sail(plan, &[Fault::OldData], Forgetful::open).await;
+    let (report, record) = sail(plan, &[Fault::OldData], |url| {
+        CacheConfig::on(Forgetful::open(url))
+    })
+    .await;
     show("old data, no replay", plan.seed, &report, &record, began);
     assert!(report.stale > 0, "{report}");
 }

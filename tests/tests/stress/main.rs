@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use cache_core::{CacheBackend, CacheConfig, testing::MapBackend};
 use cache_redis::{RedisBackend, dev::RedisServer};
 use tests::stress::{
-    Annotated, Database, InProcess, Keeper, Look, OnServer, Plan, Report, Rng, Row, Saboteur,
-    Unfenced, Way, run,
+    Annotated, Credulous, Database, InProcess, Keeper, Look, OnServer, Plan, Report, Rng, Row,
+    Saboteur, Unfenced, Way, run,
 };
 
 const KEYS: u64 = 256;
@@ -111,6 +111,41 @@ async fn through_redis_nothing_is_stale() {
     }
 }
 
+/// The same with copies that Redis confirms, of a quarter of the rows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_copies_nothing_is_stale() {
+    let (began, plan) = (Instant::now(), plan(0xC0B1, 160_000, Way::ALL, true));
+    let server = server();
+    let config = || hasty(CacheConfig::validated(redis(&server)).max_capacity(KEYS / 4));
+    let one = Annotated::new(config(), KEYS);
+    let other = one.other(config());
+    let saboteur = Saboteur::start(&server.url(), Rng::with_seed(plan.seed)).await;
+    let report = run(plan, &InProcess::new(KEYS), &[one.clone(), other.clone()]).await;
+    saboteur.stop().await;
+    show("with copies", plan.seed, &report, began);
+    assert_true(&report, plan.seed, plan.calls);
+    for stats in [one.stats(), other.stats()] {
+        assert_eq!(stats.backend_errors, 0, "{stats:?}");
+        assert!(
+            stats.backend_hits > 0 && stats.coalesced > 0 && stats.stores_refused > 0,
+            "{stats:?}"
+        );
+    }
+}
+
+/// The oracle sees it if copies are believed that nobody has confirmed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_copies_that_are_not_confirmed_there_are_stale_answers() {
+    let (began, plan) = (Instant::now(), plan(0xBAD, 20_000, Way::ONE_ENTRY, false));
+    let backend = MapBackend::new();
+    let config = || CacheConfig::validated(Credulous(backend.clone()));
+    let one = Annotated::new(config(), KEYS);
+    let other = one.other(config());
+    let report = run(plan, &InProcess::new(KEYS), &[one, other]).await;
+    show("with copies, not confirmed", plan.seed, &report, began);
+    assert!(report.stale > 0, "{report}");
+}
+
 /// A backend without a network: everything is closer together.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_a_map_nothing_is_stale() {
@@ -131,6 +166,17 @@ async fn between_processes_nothing_is_stale() {
     let report = processes(&server, seed, 25_000, "fenced").await;
     saboteur.stop().await;
     show("between processes", seed, &report, began);
+    assert_true(&report, seed, 50_000);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn between_processes_with_copies_nothing_is_stale() {
+    let (began, seed) = (Instant::now(), Plan::seed(0xF00D));
+    let server = server();
+    let saboteur = Saboteur::start(&server.url(), Rng::with_seed(seed)).await;
+    let report = processes(&server, seed, 25_000, "validated").await;
+    saboteur.stop().await;
+    show("between processes, with copies", seed, &report, began);
     assert_true(&report, seed, 50_000);
 }
 
