@@ -1,0 +1,131 @@
+//! Who looks up.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use cache_core::{Cache, CacheConfig, CacheManager};
+use cache_redis::{RedisBackend, dev::RedisServer};
+use redis::aio::MultiplexedConnection;
+use tokio::task::JoinHandle;
+
+use crate::{
+    round::Watch,
+    values::{KEYS, Value, decode, encode},
+};
+
+/// Somebody who looks up.
+pub(crate) trait Contender {
+    /// A caller: looks up one key after the other as long as the watch goes on, and gives the times.
+    fn calls(&self, seed: u64, watch: Watch) -> JoinHandle<Vec<u32>>;
+}
+
+/// `GET` on a shared connection of the client library, then the codec.
+pub(crate) struct Raw<V>(MultiplexedConnection, PhantomData<V>);
+
+impl<V: Value> Raw<V> {
+    pub(crate) async fn open(server: &RedisServer) -> Self {
+        let client = redis::Client::open(server.url()).expect("the address is valid");
+        let mut connection = client
+            .get_multiplexed_async_connection()
+            .await
+            .expect("the server answers");
+        for key in 0..KEYS {
+            redis::cmd("SET")
+                .arg(raw_key::<V>(key))
+                .arg(encode(&V::new(key)))
+                .exec_async(&mut connection)
+                .await
+                .expect("the server answers");
+        }
+        Self(connection, PhantomData)
+    }
+}
+
+fn raw_key<V: Value>(key: u64) -> String {
+    format!("by-hand:{}:{key}", V::NAME)
+}
+
+impl<V: Value> Contender for Raw<V> {
+    fn calls(&self, seed: u64, mut watch: Watch) -> JoinHandle<Vec<u32>> {
+        let mut connection = self.0.clone();
+        tokio::spawn(async move {
+            let mut dice = fastrand::Rng::with_seed(seed);
+            while watch.goes_on() {
+                let key = dice.u64(..KEYS);
+                let bytes: Vec<u8> = redis::cmd("GET")
+                    .arg(raw_key::<V>(key))
+                    .query_async(&mut connection)
+                    .await
+                    .expect("the server answers");
+                let value: Arc<V> = decode(&bytes);
+                assert!(value.is_of(key));
+            }
+            watch.times()
+        })
+    }
+}
+
+/// Caches in a Redis server.
+pub(crate) struct Caches<V> {
+    _manager: CacheManager,
+    on: Cache<Arc<V>>,
+    validated: Cache<Arc<V>>,
+}
+
+/// Which of them.
+#[derive(Clone, Copy)]
+pub(crate) enum Store {
+    On,
+    Validated,
+}
+
+impl<V: Value> Caches<V> {
+    /// Filled, and read once.
+    pub(crate) async fn open(redis: RedisBackend, prefix: &str) -> Self {
+        let name = |mode| format!("{prefix}{mode}-{}", V::NAME);
+        let manager = CacheManager::builder()
+            .cache(name("on"), CacheConfig::on(redis.clone()))
+            .cache(name("validated"), CacheConfig::validated(redis))
+            .build()
+            .expect("valid");
+        let cache = |mode| manager.cache::<Arc<V>>(&name(mode)).expect("valid");
+        let (on, validated) = (cache("on"), cache("validated"));
+        for cache in [&on, &validated] {
+            for key in 0..KEYS {
+                let value = Arc::new(V::new(key));
+                cache.insert(&key, value).await.expect("stored");
+                assert!(cache.get(&key).await.is_some());
+            }
+        }
+        Self {
+            _manager: manager,
+            on,
+            validated,
+        }
+    }
+
+    pub(crate) fn store(&self, store: Store) -> Hits<V> {
+        Hits(match store {
+            Store::On => self.on.clone(),
+            Store::Validated => self.validated.clone(),
+        })
+    }
+}
+
+/// Hits of a cache.
+pub(crate) struct Hits<V>(Cache<Arc<V>>);
+
+impl<V: Value> Contender for Hits<V> {
+    fn calls(&self, seed: u64, mut watch: Watch) -> JoinHandle<Vec<u32>> {
+        let cache = self.0.clone();
+        tokio::spawn(async move {
+            let mut dice = fastrand::Rng::with_seed(seed);
+            while watch.goes_on() {
+                let key = dice.u64(..KEYS);
+                let load = async { panic!("it is a hit") };
+                let value: Arc<V> = cache.get_or_load(&key, load).await;
+                assert!(value.is_of(key));
+            }
+            watch.times()
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! What a hit through Redis costs, beside the same look-up by hand.
+//!
+//! `cargo bench -p cache-redis --bench hits` starts a server of its own and prints a table. In every round each contender has its turn,
+//! so that whatever else the machine does happens to all of them; a figure is the median of the rounds. Only what stands in
+//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others; ratios are to the first.
+
+mod contenders;
+mod machine;
+mod round;
+mod values;
+
+use std::time::Duration;
+
+use cache_redis::{RedisBackend, dev::RedisServer};
+
+use crate::{
+    contenders::{Caches, Contender, Raw, Store},
+    machine::Asked,
+    round::{Figures, Round, median},
+    values::{Large, Small, Value},
+};
+
+/// How long a contender has in a round, how often each has its turn, and how many call at a time.
+struct Plan {
+    turn: Duration,
+    rounds: usize,
+    callers: &'static [usize],
+    /// Of whom: of all, if it is empty.
+    names: Vec<String>,
+}
+
+#[tokio::main(worker_threads = 2)]
+async fn main() {
+    let (flags, names): (Vec<_>, Vec<_>) = std::env::args()
+        .skip(1)
+        .partition(|argument| argument.starts_with("--"));
+    let measures = flags.iter().any(|flag| flag == "--bench");
+    let plan = if measures {
+        Plan {
+            turn: Duration::from_millis(250),
+            rounds: 15,
+            callers: &[1, 50, 500],
+            names,
+        }
+    } else {
+        // As a test: that it works.
+        Plan {
+            turn: Duration::from_millis(5),
+            rounds: 1,
+            callers: &[1],
+            names,
+        }
+    };
+    let server = RedisServer::start().expect("a Redis server is needed");
+    println!(
+        "medians of {} rounds of {:?}; µs; ratios to GET by hand and decode",
+        plan.rounds, plan.turn
+    );
+    table::<Small>("200 B", &server, &plan).await;
+    table::<Large>("8 KB", &server, &plan).await;
+}
+
+async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
+    let raw = Raw::<V>::open(server).await;
+    let one = Caches::<V>::open(backend(server, 1), "").await;
+    let two = Caches::<V>::open(backend(server, 2), "two-").await;
+    let mut contenders: Vec<(&str, Box<dyn Contender>)> = vec![
+        ("by hand", Box::new(raw)),
+        ("on", Box::new(one.store(Store::On))),
+        ("on, 2 connections", Box::new(two.store(Store::On))),
+        ("validated", Box::new(one.store(Store::Validated))),
+        (
+            "validated, 2 connections",
+            Box::new(two.store(Store::Validated)),
+        ),
+    ];
+    contenders.retain(|(name, _)| plan.names.is_empty() || plan.names.iter().any(|n| n == name));
+    let mut asked = Asked::open(server).await;
+    for &callers in plan.callers {
+        println!(
+            "\n{what}, {callers} callers | hits/s | ratio | p50 | p99 | ratio | CPU here | CPU there | reads | commands | bytes"
+        );
+        let mut figures: Vec<Vec<Figures>> = vec![Vec::new(); contenders.len()];
+        for _ in 0..plan.rounds {
+            for ((_, contender), figures) in contenders.iter().zip(&mut figures) {
+                let before = asked.now().await;
+                let round = Round::run(&**contender, callers, plan.turn).await;
+                let after = asked.now().await;
+                figures.push(Figures::of(&round, &before, &after));
+            }
+        }
+        let by_hand = median(&figures[0]);
+        for ((name, _), figures) in contenders.iter().zip(&figures) {
+            println!("{name:25} {}", median(figures).beside(&by_hand));
+        }
+    }
+}
+
+/// One that nothing makes give up: what is measured is a hit.
+fn backend(server: &RedisServer, connections: usize) -> RedisBackend {
+    RedisBackend::builder(&server.url())
+        .read_budget(Duration::from_secs(5))
+        .connections(connections)
+        .build()
+        .expect("the address is valid")
+}
