@@ -44,6 +44,7 @@ use crate::{
     complaint::Complaints,
     config::{EffectiveConfig, MAX_TTL, Mode, Store},
     copies::Copies,
+    entry::Labels,
     error::CacheError,
     flight::Flights,
     key::{KeyError, KeyParts, KeySecret, KeyText, KeyWriter},
@@ -70,8 +71,8 @@ pub(crate) struct CacheInner {
     background: Background,
     secret: Option<Arc<KeySecret>>,
     value_type: OnceLock<ValueType>,
-    /// Of the value type; found out once.
-    fingerprint: OnceLock<u64>,
+    /// Of the entries; the fingerprint of the value type is found out once.
+    labels: OnceLock<Labels>,
     complaints: Complaints,
     owed: Owed,
     /// To the backend, if the cache is on one.
@@ -119,7 +120,7 @@ impl CacheInner {
             copies,
             counters,
             value_type: config.value_type.map_or_else(OnceLock::new, OnceLock::from),
-            fingerprint: OnceLock::new(),
+            labels: OnceLock::new(),
             complaints: Complaints::default(),
             owed: Owed::default(),
             line: config.backend().map(|backend| shared.lines.to(backend)),

@@ -43,15 +43,16 @@ pub(crate) struct Label {
     key: u64,
 }
 
-impl Label {
-    /// The label of the entry with that key text in a cache of that name, codec, value type and configured version.
-    pub(crate) fn new(
-        codec: &CodecHandle,
-        fingerprint: u64,
-        version: u32,
-        cache: &str,
-        key_text: &str,
-    ) -> Self {
+/// What the labels of all entries of a cache have in common: its name, codec, value type and configured version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Labels {
+    codec: u8,
+    fingerprint: u64,
+    cache: u64,
+}
+
+impl Labels {
+    pub(crate) fn new(codec: &CodecHandle, fingerprint: u64, version: u32, cache: &str) -> Self {
         let mut hasher = Xxh3::with_seed(fingerprint);
         hasher.update(&version.to_le_bytes());
         // The numbers of the codecs from outside are not their own.
@@ -59,7 +60,16 @@ impl Label {
         Self {
             codec: codec.id(),
             fingerprint: hasher.digest(),
-            key: xxh3_64_with_seed(key_text.as_bytes(), xxh3_64(cache.as_bytes())),
+            cache: xxh3_64(cache.as_bytes()),
+        }
+    }
+
+    /// The label of the entry with that key text.
+    pub(crate) fn of(&self, key_text: &str) -> Label {
+        Label {
+            codec: self.codec,
+            fingerprint: self.fingerprint,
+            key: xxh3_64_with_seed(key_text.as_bytes(), self.cache),
         }
     }
 }

@@ -52,6 +52,7 @@ use crate::{
     error, greeting,
     link::Request,
     reply,
+    sending::Sending,
 };
 
 /// How long is waited for what.
@@ -181,18 +182,8 @@ impl Connection {
         let mut repeated = false;
         loop {
             let asked = Asked::on(self.live(deadline).await?, &self.0);
-            let mut connection = asked.live.connection.clone();
-            let reply = match request {
-                Request::One(command) => {
-                    timeout_at(deadline, connection.send_packed_command(command)).await
-                }
-                Request::Many(pipeline) => timeout_at(
-                    deadline,
-                    connection.send_packed_commands(pipeline, 0, pipeline.len()),
-                )
-                .await
-                .map(|replies| replies.map(Value::Array)),
-            };
+            let sending = Sending::new(asked.live.connection.clone(), request);
+            let reply = timeout_at(deadline, sending).await;
             // Without an answer `asked` is dropped as it is, here or wherever this future is dropped.
             let answer = reply.map_err(|_| overdue())?;
             let signs = asked.answered();

@@ -19,7 +19,7 @@
 //! one server, so a script may touch the entry and its stamp together. On a single server the slots are merely 16 384
 //! stripes that stamps are shared by.
 
-use std::{fmt::Write as _, sync::LazyLock};
+use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
 use cache_core::backend::{CacheId, EntryId};
 
@@ -38,17 +38,26 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn of(entry: EntryId<'_>) -> Self {
-        let value = entry.storage_key();
+        let value = concat(&[entry.cache().prefix(), ":", entry.key_text()]);
         let space = space(entry.cache().prefix());
-        let stamp = format!("cs:{space}:{{{}}}", tag(slot(value.as_bytes())));
+        let stamp = concat(&["cs:", &space, ":{", tag(slot(value.as_bytes())), "}"]);
         // A Cluster needs one epoch for each slot, `cs:<space>:e:{tag}`: this is the place.
-        let epoch = format!("cs:{space}:e");
+        let epoch = concat(&["cs:", &space, ":e"]);
         Self {
             value,
             stamp,
             epoch,
         }
     }
+}
+
+/// `format!` takes several times as long, and every look-up needs three of these.
+fn concat(parts: &[&str]) -> String {
+    let mut text = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        text.push_str(part);
+    }
+    text
 }
 
 /// The key of the epoch of a cache.
@@ -90,12 +99,12 @@ pub(crate) fn key_text<'k>(cache: &CacheId, key: &'k [u8]) -> Option<&'k str> {
         .strip_prefix(':')
 }
 
-fn space(prefix: &str) -> String {
+fn space(prefix: &str) -> Cow<'_, str> {
     if let Some(name) = prefix.strip_prefix("cache:")
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name.bytes().all(is_plain)
     {
-        return name.to_owned();
+        return Cow::Borrowed(name);
     }
     let mut space = String::with_capacity(prefix.len() + 8);
     space.push('=');
@@ -106,7 +115,7 @@ fn space(prefix: &str) -> String {
             write!(space, "%{byte:02X}").expect("writing to a string never fails");
         }
     }
-    space
+    Cow::Owned(space)
 }
 
 const fn is_plain(byte: u8) -> bool {

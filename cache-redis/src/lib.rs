@@ -74,6 +74,7 @@ mod layout;
 mod link;
 mod reply;
 mod scripts;
+mod sending;
 mod server;
 mod sweep;
 mod walk;

@@ -67,8 +67,7 @@ impl Server {
     /// Reads an entry and the tokens in force, and creates the tokens if there are none.
     pub(crate) async fn load(&self, keys: &Keys) -> Result<Loaded, BackendError> {
         let deadline = Instant::now() + self.read_budget;
-        let mut read = redis::cmd("MGET");
-        read.arg(&keys.value).arg(&keys.stamp).arg(&keys.epoch);
+        let read = command("MGET", &[&keys.value, &keys.stamp, &keys.epoch]);
         let mut found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
 
         // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
@@ -112,23 +111,21 @@ impl Server {
     ) -> Result<Revalidated, BackendError> {
         // An offset of zero from the end would be the beginning.
         if end.is_empty() {
-            return self.load(keys).await.map(Revalidated::Changed);
+            return Box::pin(self.load(keys)).await.map(Revalidated::Changed);
         }
         let deadline = Instant::now() + self.read_budget;
         let mut look = Pipeline::with_capacity(2);
-        look.cmd("MGET").arg(&keys.stamp).arg(&keys.epoch);
-        look.cmd("GETRANGE")
-            .arg(&keys.value)
-            .arg(-isize::try_from(end.len()).map_err(|_| error::unexpected())?)
-            .arg(-1);
+        look.add_command(command("MGET", &[&keys.stamp, &keys.epoch]));
+        let first = format!("-{}", end.len());
+        look.add_command(command("GETRANGE", &[&keys.value, &first, "-1"]));
         let replies = reply::array(self.link.request(Request::Many(&look), deadline).await?)?;
         let Ending { fence, end: there } = Ending::from(replies)?;
         match (fence, there.as_deref()) {
             (Some(fence), Some(there)) if there == end => Ok(Revalidated::Same(fence)),
             // Expired, invalidated or evicted.
             (Some(_), Some([])) => Ok(Revalidated::Changed(Loaded { bytes: None, fence })),
-            // Another entry, or a token is missing.
-            _ => self.load(keys).await.map(Revalidated::Changed),
+            // Another entry, or a token is missing. Apart, so that what is needed for it is not carried along by all others.
+            _ => Box::pin(self.load(keys)).await.map(Revalidated::Changed),
         }
     }
 
@@ -423,4 +420,18 @@ fn unlink(key: impl AsRef<[u8]>) -> Cmd {
     let mut unlink = redis::cmd("UNLINK");
     unlink.arg(key.as_ref());
     unlink
+}
+
+/// A command with these arguments, in as little memory as it takes.
+fn command(name: &str, arguments: &[&str]) -> Cmd {
+    let size = arguments
+        .iter()
+        .map(|argument| argument.len())
+        .sum::<usize>();
+    let mut command = Cmd::with_capacity(1 + arguments.len(), name.len() + size);
+    command.arg(name);
+    for argument in arguments {
+        command.arg(*argument);
+    }
+    command
 }

@@ -17,7 +17,7 @@ use crate::{
     },
     codec::{AnyValue, CodecError, Form},
     copies::Copied,
-    entry::{self, Label},
+    entry::{self, Label, Labels},
     error::CacheError,
     flight::{Landing, Tokens},
     key::KeyText,
@@ -367,14 +367,15 @@ impl CacheInner {
     }
 
     fn label(&self, key: &KeyText, form: &Form) -> Label {
-        let fingerprint = *self.fingerprint.get_or_init(|| form.fingerprint());
-        Label::new(
-            &self.config.codec,
-            fingerprint,
-            self.config.version,
-            self.name(),
-            key.as_str(),
-        )
+        let labels = self.labels.get_or_init(|| {
+            Labels::new(
+                &self.config.codec,
+                form.fingerprint(),
+                self.config.version,
+                self.name(),
+            )
+        });
+        labels.of(key.as_str())
     }
 
     /// Notes an entry that is of no use to this program.

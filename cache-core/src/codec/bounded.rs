@@ -22,6 +22,7 @@ struct Bounds<'b> {
 }
 
 impl Bounds<'_> {
+    #[inline]
     fn deeper<E: Error>(self) -> Result<Self, E> {
         let depth = self
             .depth
@@ -30,6 +31,7 @@ impl Bounds<'_> {
         Ok(Self { depth, ..self })
     }
 
+    #[inline]
     fn count_element<E: Error>(self) -> Result<(), E> {
         let left = self
             .elements
@@ -51,6 +53,7 @@ pub(super) struct Bounded<'b, T> {
 
 impl Bounded<'_, ()> {
     /// Reads a value in which all sequences and maps together have at most so many elements.
+    #[inline]
     pub(super) fn read<'de, D: Deserializer<'de>, S: DeserializeSeed<'de>>(
         elements: usize,
         deserializer: D,
@@ -71,6 +74,7 @@ impl Bounded<'_, ()> {
 }
 
 impl<'b, T> Bounded<'b, T> {
+    #[inline]
     fn with<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
             inner,
@@ -79,6 +83,7 @@ impl<'b, T> Bounded<'b, T> {
         }
     }
 
+    #[inline]
     fn fixed<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
             inner,
@@ -87,6 +92,7 @@ impl<'b, T> Bounded<'b, T> {
         }
     }
 
+    #[inline]
     fn counted<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
             inner,
@@ -95,6 +101,7 @@ impl<'b, T> Bounded<'b, T> {
         }
     }
 
+    #[inline]
     fn deeper<U, E: Error>(&self, inner: U) -> Result<Bounded<'b, U>, E> {
         Ok(Bounded {
             inner,
@@ -106,6 +113,7 @@ impl<'b, T> Bounded<'b, T> {
 
 macro_rules! plain {
     ($($method:ident)*) => {$(
+        #[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
             let visitor = self.fixed(visitor);
             self.inner.$method(visitor)
@@ -125,29 +133,35 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
 
     // The owned forms too are asked for as borrowed ones: bincode reserves memory for an owned one before it looks
     // whether there are as many bytes. Who takes a `String` takes a `&str`.
+    #[inline]
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.deserialize_str(visitor)
     }
 
+    #[inline]
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.deserialize_bytes(visitor)
     }
 
+    #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let visitor = self.counted(visitor);
         self.inner.deserialize_any(visitor)
     }
 
+    #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let visitor = self.counted(visitor);
         self.inner.deserialize_seq(visitor)
     }
 
+    #[inline]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let visitor = self.counted(visitor);
         self.inner.deserialize_map(visitor)
     }
 
+    #[inline]
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -157,6 +171,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_unit_struct(name, visitor)
     }
 
+    #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -166,6 +181,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_newtype_struct(name, visitor)
     }
 
+    #[inline]
     fn deserialize_tuple<V: Visitor<'de>>(
         self,
         len: usize,
@@ -175,6 +191,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_tuple(len, visitor)
     }
 
+    #[inline]
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -185,6 +202,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_tuple_struct(name, len, visitor)
     }
 
+    #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -195,6 +213,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_struct(name, fields, visitor)
     }
 
+    #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -205,6 +224,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_enum(name, variants, visitor)
     }
 
+    #[inline]
     fn is_human_readable(&self) -> bool {
         self.inner.is_human_readable()
     }
@@ -212,6 +232,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
 
 macro_rules! leaves {
     ($($method:ident($value:ty))*) => {$(
+        #[inline]
         fn $method<E: Error>(self, value: $value) -> Result<V::Value, E> {
             self.inner.$method(value)
         }
@@ -221,6 +242,7 @@ macro_rules! leaves {
 impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
     type Value = V::Value;
 
+    #[inline]
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.expecting(f)
     }
@@ -232,19 +254,23 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
         visit_borrowed_bytes(&'de [u8]) visit_byte_buf(Vec<u8>)
     }
 
+    #[inline]
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
         self.inner.visit_none()
     }
 
+    #[inline]
     fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
         self.inner.visit_unit()
     }
 
+    #[inline]
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
         let deserializer = self.deeper(deserializer)?;
         self.inner.visit_some(deserializer)
     }
 
+    #[inline]
     fn visit_newtype_struct<D: Deserializer<'de>>(
         self,
         deserializer: D,
@@ -253,16 +279,19 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
         self.inner.visit_newtype_struct(deserializer)
     }
 
+    #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let access = self.with(access);
         self.inner.visit_seq(access)
     }
 
+    #[inline]
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let access = self.with(access);
         self.inner.visit_map(access)
     }
 
+    #[inline]
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let access = self.with(access);
         self.inner.visit_enum(access)
@@ -272,6 +301,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Bounded<'_, S> {
     type Value = S::Value;
 
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
         let deserializer = self.fixed(deserializer);
         self.inner.deserialize(deserializer)

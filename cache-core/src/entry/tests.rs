@@ -6,7 +6,7 @@ use crate::{Bincode, Codec, CodecError, CodecReader, Json, MessagePack, Postcard
 const EPOCH: Token = Token::from_bytes(*b"epoch 01");
 
 fn label() -> Label {
-    Label::new(&Json.into(), 0x1122_3344_5566_7788, 3, "product", "42")
+    Labels::new(&Json.into(), 0x1122_3344_5566_7788, 3, "product").of("42")
 }
 
 fn sealed() -> Bytes {
@@ -98,7 +98,7 @@ fn every_part_of_an_entry_is_refused() {
 fn an_entry_of_another_kind_is_refused_as_that() {
     let entry = sealed();
     let of = |codec: CodecHandle, fingerprint, version, cache, key| {
-        Label::new(&codec, fingerprint, version, cache, key)
+        Labels::new(&codec, fingerprint, version, cache).of(key)
     };
     let (fingerprint, json) = (0x1122_3344_5566_7788, CodecHandle::from(Json));
     assert_eq!(of(json.clone(), fingerprint, 3, "product", "42"), label());
@@ -128,7 +128,7 @@ fn an_entry_of_another_kind_is_refused_as_that() {
 
 #[test]
 fn case_b14_names_and_keys_that_join_to_one_text_are_kept_apart() {
-    let of = |cache, key| Label::new(&Json.into(), 1, 1, cache, key);
+    let of = |cache, key| Labels::new(&Json.into(), 1, 1, cache).of(key);
     assert_ne!(of("a", "b:c"), of("a:b", "c"));
 }
 
@@ -157,9 +157,9 @@ fn codecs_from_outside_are_told_apart_by_name() {
             Json.decode(bytes, reader)
         }
     }
-    let of = |name| Label::new(&Named(name).into(), 1, 1, "c", "k");
+    let of = |name| Labels::new(&Named(name).into(), 1, 1, "c").of("k");
     assert_ne!(of("one"), of("two"));
-    assert_ne!(of("json"), Label::new(&Json.into(), 1, 1, "c", "k"));
+    assert_ne!(of("json"), Labels::new(&Json.into(), 1, 1, "c").of("k"));
     assert_eq!(of("one"), of("one"));
 }
 
