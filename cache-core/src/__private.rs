@@ -30,7 +30,7 @@ pub use crate::{
     value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
-    cache::{CacheInner, Interrupted, LoadOptions, PutAttempt, PutKey, Target},
+    cache::{CacheInner, Interrupted, LoadOptions, PutAttempt, PutKey, StoreIf, Target, TtlWith},
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
@@ -251,17 +251,12 @@ enum Decided {
     All,
 }
 
-/// What the code of a function's options is.
-type StoreIf<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
-type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
+/// What the entry is that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
 pub fn arrive<R, O: Outcome<Returned = R>>(plan: Plan, returns: Returns<R, O>) -> Soon<Arrived> {
-    let shares = match returns.share {
-        Some(share) => Some(share.error),
-        None => None,
-    };
+    let shares = returns.share.map(|share| share.error);
     arrive_as(plan, returns.kind, shares)
 }
 

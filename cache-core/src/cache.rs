@@ -30,6 +30,7 @@ use std::{
 use self::remote::Read;
 pub(crate) use self::{
     invalidate::{Interrupted, Target},
+    load::{StoreIf, TtlWith},
     put::{PutAttempt, PutKey},
 };
 pub use self::{

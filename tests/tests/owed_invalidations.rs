@@ -49,7 +49,7 @@ async fn acknowledged(cache: &Cache<u64>) {
 }
 
 #[tokio::test]
-async fn a_failed_invalidation_is_made_good() {
+async fn b35_a_failed_invalidation_is_made_good() {
     let (backend, _caches, cache) = filled().await;
     let (_others, other) = self::cache(&backend);
     backend.fail(&CHANGES);

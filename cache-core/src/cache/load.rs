@@ -23,6 +23,12 @@ use crate::{
     value::{Outcome, Returns, ValueKind},
 };
 
+/// Whether a value is to be kept, or what it says is to be invalidated.
+pub(crate) type StoreIf<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
+
+/// For how long it is to be kept.
+pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
+
 /// A call on its way to a value.
 pub(super) struct Load {
     cache: Arc<CacheInner>,
@@ -233,8 +239,8 @@ impl Leader {
         self,
         returns: Returns<R, O>,
         returned: R,
-        store_if: Option<&dyn Fn(&O::Value) -> bool>,
-        ttl_with: Option<&dyn Fn(&O::Value) -> Duration>,
+        store_if: StoreIf<'_, O::Value>,
+        ttl_with: TtlWith<'_, O::Value>,
     ) -> R
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
