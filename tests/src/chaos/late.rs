@@ -87,7 +87,7 @@ pub async fn late(cancelled: u64, seed: u64) -> Late {
             (there, back) => Trouble::Delay { there, back },
         };
         station.trouble(None, trouble);
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        sleep(Duration::from_millis(10)).await;
     }
     counted.over.store(true, Ordering::Relaxed);
     station.trouble(None, Trouble::None);
