@@ -30,7 +30,7 @@ pub use crate::{
     value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
-    cache::{CacheInner, Interrupted, LoadOptions, PutAttempt, PutKey, StoreIf, Target, TtlWith},
+    cache::{CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith},
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
@@ -251,7 +251,7 @@ enum Decided {
     All,
 }
 
-/// What the entry is that a value is about.
+/// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
@@ -287,8 +287,8 @@ fn attempt_put_as(plan: Plan, kind: Option<ValueKind>) -> Soon<Attempt> {
         return Soon::now(Attempt(None));
     };
     let key = match key {
-        Decided::Key(key) => PutKey::Known(key),
-        Decided::FromValue => PutKey::FromValue,
+        Decided::Key(key) => Some(key),
+        Decided::FromValue => None,
         Decided::All => return Soon::now(Attempt(None)),
     };
     // What goes wrong is counted and said; it is not the caller's.
@@ -310,7 +310,7 @@ impl Attempt {
     pub fn finish_with<V: Clone + Send + Sync + 'static>(
         self,
         value: &V,
-        store_if: StoreIf<'_, V>,
+        store_if: Decision<'_, V>,
         ttl_with: TtlWith<'_, V>,
         key_parts: usize,
         key_with: KeyWith<'_, V>,
@@ -321,10 +321,7 @@ impl Attempt {
         let store = store_if.is_none_or(|store_if| store_if(value));
         let asked = ttl_with.filter(|_| store).map(|ttl_with| ttl_with(value));
         let cache = Arc::clone(&attempt.cache);
-        let key = || {
-            let key_with = key_with?;
-            cache.key_from(key_parts, &|writer| key_with(value, writer))
-        };
+        let key = || key_of_value(&cache, value, key_parts, key_with);
         attempt
             .finish(value, &key, store, asked, &|stamp| {
                 Held::new(value.clone(), stamp)
@@ -380,7 +377,7 @@ impl Change {
     pub fn finish_with<V>(
         self,
         value: &V,
-        invalidate_if: StoreIf<'_, V>,
+        invalidate_if: Decision<'_, V>,
         key_parts: usize,
         key_with: KeyWith<'_, V>,
     ) -> Soon<()> {
@@ -391,11 +388,7 @@ impl Change {
             change.interrupted.disarm();
             return Soon::now(());
         }
-        let by_value = || {
-            let key_with = key_with?;
-            let cache = &change.cache;
-            cache.key_from(key_parts, &|writer| key_with(value, writer))
-        };
+        let by_value = || key_of_value(&change.cache, value, key_parts, key_with);
         // A key that is not known may be any.
         let target = change
             .known
@@ -424,6 +417,17 @@ impl Invalidation {
         self.interrupted.disarm();
         ended
     }
+}
+
+/// The key that a value gives.
+fn key_of_value<V>(
+    cache: &CacheInner,
+    value: &V,
+    parts: usize,
+    key_with: KeyWith<'_, V>,
+) -> Option<KeyText> {
+    let key_with = key_with?;
+    cache.key_from(parts, &|writer| key_with(value, writer))
 }
 
 /// A failure is counted and said. The function has succeeded, whatever becomes of the cache.

@@ -23,8 +23,8 @@ use crate::{
     value::{Outcome, Returns, ValueKind},
 };
 
-/// Whether a value is to be kept, or what it says is to be invalidated.
-pub(crate) type StoreIf<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
+/// Whether a value is to be kept, or whether it is a reason to invalidate.
+pub(crate) type Decision<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
 
 /// For how long it is to be kept.
 pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
@@ -76,7 +76,7 @@ impl CacheInner {
         let Some((cache, key, kind)) = place else {
             return Soon::now(Arrived::PAST);
         };
-        if cache.is_left_out() || cache.admit(&kind).is_err() {
+        if cache.goes_past() || cache.admit(&kind).is_err() {
             cache.bypass();
             return Soon::now(Arrived::PAST);
         }
@@ -100,7 +100,7 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
-        if self.is_left_out() || self.admit(&kind).is_err() {
+        if self.goes_past() || self.admit(&kind).is_err() {
             self.bypass();
             return None;
         }
@@ -239,7 +239,7 @@ impl Leader {
         self,
         returns: Returns<R, O>,
         returned: R,
-        store_if: StoreIf<'_, O::Value>,
+        store_if: Decision<'_, O::Value>,
         ttl_with: TtlWith<'_, O::Value>,
     ) -> R
     where
@@ -308,7 +308,7 @@ impl Leading {
         };
         if let (Some(backend), Some(form)) = (cache.config.backend(), kind.form) {
             // Without tokens nothing may be stored; why there are none was counted when they were read. Nor while an invalidation
-            // of the key is owed.
+            // of the key is owed: other processes are spared a value that is about to be ended.
             let new = lead
                 .fence()
                 .filter(|_| !cache.is_owed(&key))

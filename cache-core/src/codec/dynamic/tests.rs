@@ -55,7 +55,10 @@ fn reads_alike<T: DeserializeOwned + fmt::Debug>(written: &impl Serialize) -> us
 fn alike<T: DeserializeOwned + fmt::Debug>(codec: &CodecHandle, bytes: &[u8]) -> bool {
     let direct = codec.decode_direct::<T>(bytes).ok();
     let mut place = None::<T>;
-    let dynamic = codec.decode_erased(bytes, &mut place).ok().and(place);
+    let dynamic = as_object(codec)
+        .decode(bytes, CodecReader(&mut place))
+        .ok()
+        .and(place);
     assert_eq!(
         format!("{direct:?}"),
         format!("{dynamic:?}"),
