@@ -35,8 +35,6 @@ use serde::{
     Deserializer,
     de::{DeserializeSeed, Error as _},
 };
-#[cfg(any(test, not(debug_assertions)))]
-use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
 pub(crate) use self::form::{AnyValue, Form};
@@ -223,6 +221,17 @@ impl CodecHandle {
             Kind::Postcard => 3,
             Kind::MessagePack => 4,
             Kind::Custom(_) => 0x80,
+        }
+    }
+
+    #[cfg(any(test, debug_assertions))]
+    fn as_codec(&self) -> &dyn Codec {
+        match &self.0 {
+            Kind::Bincode => &Bincode,
+            Kind::Json => &Json,
+            Kind::Postcard => &Postcard,
+            Kind::MessagePack => &MessagePack,
+            Kind::Custom(codec) => &**codec,
         }
     }
 

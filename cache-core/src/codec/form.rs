@@ -4,7 +4,7 @@
 // every one that is built in.
 #[cfg(any(test, not(debug_assertions)))]
 mod direct;
-#[cfg(any(test, debug_assertions))]
+#[cfg(all(debug_assertions, not(test)))]
 mod erased;
 
 use std::any::Any;

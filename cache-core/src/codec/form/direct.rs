@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::AnyValue;
 use crate::codec::{
-    Bincode, Codec as _, CodecError, CodecHandle, CodecReader, Json, Kind, MessagePack, Postcard,
+    Bincode, CodecError, CodecHandle, CodecReader, Json, Kind, MessagePack, Postcard,
     builtin::Builtin as _,
 };
 

@@ -9,7 +9,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::AnyValue;
 use crate::{
     codec::{
-        Bincode, Codec, CodecError, CodecHandle, CodecReader, Json, Kind, MessagePack, Postcard,
+        CodecError, CodecHandle, CodecReader,
         dynamic::{Asking, Seed, Source},
     },
     fingerprint::Stop,
@@ -35,7 +35,9 @@ impl Ways {
         codec: &CodecHandle,
         value: &dyn Any,
     ) -> Result<Vec<u8>, CodecError> {
-        as_object(codec).encode((self.known)(value).ok_or(CodecError::REFUSED)?)
+        codec
+            .as_codec()
+            .encode((self.known)(value).ok_or(CodecError::REFUSED)?)
     }
 
     pub(super) fn decode(&self, codec: &CodecHandle, bytes: &[u8]) -> Result<AnyValue, CodecError> {
@@ -43,18 +45,8 @@ impl Ways {
             read: self.read,
             value: None,
         };
-        as_object(codec).decode(bytes, CodecReader(&mut place))?;
+        codec.as_codec().decode(bytes, CodecReader(&mut place))?;
         place.value.ok_or(CodecError::MALFORMED)
-    }
-}
-
-fn as_object(codec: &CodecHandle) -> &dyn Codec {
-    match &codec.0 {
-        Kind::Bincode => &Bincode,
-        Kind::Json => &Json,
-        Kind::Postcard => &Postcard,
-        Kind::MessagePack => &MessagePack,
-        Kind::Custom(codec) => &**codec,
     }
 }
 
