@@ -127,6 +127,18 @@ pub use crate::{
     __outcome as outcome, __returns as returns, __site as site, __value_type as value_type,
 };
 
+/// What an argument in the key has to be: a `Serialize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a key: it has no `Serialize`",
+    label = "this is part of the key",
+    note = "without `#[cache_key]` on any, every parameter is: mark those that tell entries apart",
+    note = "or derive `serde::Serialize` for it"
+)]
+pub trait KeyArgument: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> KeyArgument for T {}
+
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
     /// `None`: the attribute does nothing for this call.
@@ -222,14 +234,16 @@ impl Plan {
         self.cache.is_some()
     }
 
-    pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) {
+    pub fn part<T: KeyArgument + ?Sized>(&mut self, part: &T) {
         if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
             parts.part(cache.secret(), part);
         }
     }
 
-    pub fn hashed<T: Serialize + ?Sized>(&mut self, part: &T) {
-        self.part(&Hashed(part));
+    pub fn hashed<T: KeyArgument + ?Sized>(&mut self, part: &T) {
+        if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
+            parts.part(cache.secret(), &Hashed(part));
+        }
     }
 
     /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.
