@@ -7,7 +7,7 @@ use std::{
 };
 
 use cache_core::{CacheConfig, CacheError, CacheManager, CacheName, cache_result};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
     context::RequestContext,
@@ -32,7 +32,7 @@ pub struct Contexts {
 }
 
 /// All that a context is made of. What is cached sees nothing else, and all of it is the key: a field that is added is in both.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 struct Asked<'a> {
     jwt: Option<&'a str>,
     secret: &'a Secret,
@@ -170,6 +170,31 @@ impl fmt::Debug for Contexts {
         f.debug_struct("Contexts")
             .field("cached", &self.cached)
             .finish_non_exhaustive()
+    }
+}
+
+impl Serialize for Asked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // As a tuple: names of fields would be digested with each request, and tell nothing apart.
+        let Self {
+            jwt,
+            secret,
+            audiences,
+            role,
+            options,
+            default_role,
+            settings,
+        } = self;
+        (
+            jwt,
+            secret,
+            audiences,
+            role,
+            options,
+            default_role,
+            settings,
+        )
+            .serialize(serializer)
     }
 }
 

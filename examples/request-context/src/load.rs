@@ -9,11 +9,15 @@ use std::{
 };
 
 use axum::Router;
+use futures_util::future::join_all;
+use rustix::time::ClockId;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     runtime::Builder,
 };
+
+use crate::measure::processor_time;
 
 const CONNECTIONS: usize = 50;
 
@@ -30,20 +34,35 @@ impl Server {
     }
 
     /// Sends as much as is answered for some time, from this thread.
-    pub(crate) fn seconds_per_request(&self, tokens: &[String], time: Duration) -> f64 {
+    pub(crate) fn load(&self, tokens: &[String], time: Duration) -> Load {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("the system has a runtime more");
         let answered = AtomicU64::new(0);
+        let of_others = || {
+            let all = processor_time(ClockId::ProcessCPUTime);
+            all.saturating_sub(processor_time(ClockId::ThreadCPUTime))
+        };
+        let (begin, others) = (Instant::now(), of_others());
         runtime.block_on(async {
-            let begin = Instant::now();
             let connections = (0..CONNECTIONS).map(|at| {
                 let tokens = tokens[at..].iter().chain(&tokens[..at]);
                 connection(self.0, tokens.cycle(), begin + time, &answered)
             });
-            futures_util::future::join_all(connections).await;
-            begin.elapsed().as_secs_f64() / answered.load(Ordering::Relaxed) as f64
-        })
+            join_all(connections).await;
+        });
+        let answered = answered.load(Ordering::Relaxed) as f64;
+        Load {
+            seconds_per_request: (of_others() - others).as_secs_f64() / answered,
+            requests_per_second: answered / begin.elapsed().as_secs_f64(),
+        }
     }
+}
+
+/// What a server did.
+pub(crate) struct Load {
+    /// Of its processor's time.
+    pub(crate) seconds_per_request: f64,
+    pub(crate) requests_per_second: f64,
 }
 
 async fn connection<'a>(

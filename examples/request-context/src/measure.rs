@@ -1,5 +1,8 @@
 //! What a context costs, in three ways: uncached, cached, and cached under a key as the original made it, which was the SHA-1 of all
-//! arguments as JSON. As a function, as a handler, and as a server. What is compared is measured by turns, and only ratios count.
+//! arguments as JSON. As a function, as a handler, and as a server.
+//!
+//! The ways take turns, and what is counted is the processor's time, so that another program on the machine slows none of them down more
+//! than the others.
 
 use std::{
     error::Error,
@@ -15,19 +18,23 @@ use axum::{
     http::{HeaderMap, Request, header},
     routing::get,
 };
-use cache_core::{CacheManager, cache_result};
+use cache_core::{
+    CacheManager, Hashed, cache_result,
+    key::{KeySecret, KeyText},
+};
 use request_context::{Contexts, Policy, RequestContext, router};
+use rustix::time::{ClockId, clock_gettime};
 use sha1::{Digest, Sha1};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-use crate::{demo::Demo, load};
+use crate::{demo::Demo, load::Server};
 
 /// How many people ask, in turn.
 const CUSTOMERS: usize = 100;
 
 /// An odd number, for the median.
-const ROUNDS: usize = 11;
+const ROUNDS: usize = 15;
 
 /// How long one way is measured in one round.
 const TURN: Duration = Duration::from_millis(150);
@@ -35,6 +42,7 @@ const TURN: Duration = Duration::from_millis(150);
 const WAYS: [&str; 3] = ["uncached", "cached", "JSON + SHA-1 key"];
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+type Answer = Result<Arc<RequestContext>, request_context::Error>;
 
 pub(crate) fn run() -> Outcome<()> {
     let demo = Demo::new()?;
@@ -43,128 +51,130 @@ pub(crate) fn run() -> Outcome<()> {
     let original = Arc::new(Original::new(&demo)?);
     let tokens = (0..CUSTOMERS).map(|customer| demo.token(customer));
     let tokens = tokens.collect::<Outcome<Vec<_>>>()?;
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-
+    let bytes = tokens[0].len();
     println!(
-        "{CUSTOMERS} tokens of {} bytes; medians of {ROUNDS} rounds",
-        tokens[0].len()
+        "{CUSTOMERS} tokens of {bytes} bytes, medians of {ROUNDS} rounds, times of the processor"
     );
-    let times = by_turns([
-        &mut || function(&runtime, &tokens, async |token| ask(&uncached, token).await),
-        &mut || function(&runtime, &tokens, async |token| ask(&cached, token).await),
-        &mut || function(&runtime, &tokens, async |token| original.ask(token).await),
+
+    let bench = Bench {
+        runtime: Builder::new_current_thread().enable_all().build()?,
+        tokens,
+    };
+    let key = KeySecret::new(&demo.secret);
+    let [times @ .., digest] = by_turns([
+        &mut || bench.function(async |token| ask(&uncached, token).await),
+        &mut || bench.function(async |token| ask(&cached, token).await),
+        &mut || bench.function(async |token| original.ask(token).await),
+        &mut || bench.each(async |token| KeyText::of(&Hashed(token), Some(&key))),
     ]);
-    print(
-        "function",
-        "µs per call",
-        times.map(|time| time * 1e6),
-        times,
-    );
+    print("function, µs per call", times);
+    let digest = digest * 1e6;
+    println!("  the digest of a token is {digest:.2} of them, whatever else is in a key");
 
     let routers = [router(uncached), router(cached), original.router()];
-    let turn = |router: &Router| handler(&runtime, &tokens, router);
-    let times = by_turns([
-        &mut || turn(&routers[0]),
-        &mut || turn(&routers[1]),
-        &mut || turn(&routers[2]),
-    ]);
+    let [one, two, three] = &routers;
     print(
-        "handler",
-        "µs per request",
-        times.map(|time| time * 1e6),
-        times,
+        "handler, µs per request",
+        by_turns([
+            &mut || bench.handler(one),
+            &mut || bench.handler(two),
+            &mut || bench.handler(three),
+        ]),
     );
 
-    let servers = routers.map(load::Server::start);
-    let [one, two, three] = &servers;
-    let turn = |server: &Outcome<load::Server>| {
-        let server = server.as_ref().expect("a free port");
-        server.seconds_per_request(&tokens, TURN)
+    let [one, two, three] = routers.map(Server::start);
+    let (one, two, three) = (one?, two?, three?);
+    let rates = std::cell::RefCell::new([const { Vec::new() }; 3]);
+    let turn = |way: usize, server: &Server| {
+        let load = server.load(&bench.tokens, TURN);
+        rates.borrow_mut()[way].push(load.requests_per_second);
+        load.seconds_per_request
     };
-    let times = by_turns([&mut || turn(one), &mut || turn(two), &mut || turn(three)]);
-    print("server", "requests/s", times.map(|time| 1.0 / time), times);
+    let times = by_turns([&mut || turn(0, &one), &mut || turn(1, &two), &mut || {
+        turn(2, &three)
+    }]);
+    print("server, µs per request", times);
+    let rates = rates.into_inner().map(median);
+    println!("  answered in a second, with the requests made on the same machine: {rates:.0?}");
     Ok(())
 }
 
 /// The medians of what each way gives, round by round.
-fn by_turns(mut ways: [&mut dyn FnMut() -> f64; 3]) -> [f64; 3] {
-    // The first round fills caches, ours and the processor's.
-    let rounds: Vec<_> = (0..=ROUNDS)
-        .map(|_| ways.each_mut().map(|way| way()))
-        .skip(1)
-        .collect();
-    [0, 1, 2].map(|way| {
-        let mut times: Vec<_> = rounds.iter().map(|round| round[way]).collect();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    })
+fn by_turns<const N: usize>(mut ways: [&mut dyn FnMut() -> f64; N]) -> [f64; N] {
+    // A first round fills caches, ours and the processor's.
+    let mut times = [const { Vec::new() }; N];
+    for round in 0..=ROUNDS {
+        for (way, times) in ways.iter_mut().zip(&mut times) {
+            let time = way();
+            if round > 0 {
+                times.push(time);
+            }
+        }
+    }
+    times.map(median)
 }
 
-fn print(what: &str, unit: &str, figures: [f64; 3], times: [f64; 3]) {
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+fn print(what: &str, times: [f64; 3]) {
     println!("\nas a {what}");
-    for ((way, figure), time) in WAYS.iter().zip(figures).zip(times) {
-        let digits = if figure < 1_000.0 { 2 } else { 0 };
-        println!(
-            "  {way:18} {figure:10.digits$} {unit:14} ×{:.2}",
-            times[0] / time
-        );
+    for (way, time) in WAYS.iter().zip(times) {
+        println!("  {way:18} {:8.2}   ×{:.2}", time * 1e6, times[0] / time);
     }
 }
 
-/// Seconds per call of a function.
-fn function(
-    runtime: &Runtime,
-    tokens: &[String],
-    call: impl AsyncFn(&str) -> Result<Arc<RequestContext>, request_context::Error>,
-) -> f64 {
-    runtime.block_on(async {
-        let (begin, mut calls) = (Instant::now(), 0);
-        while begin.elapsed() < TURN {
-            for token in tokens {
-                black_box(call(token).await.expect("a good token"));
-            }
-            calls += tokens.len();
-        }
-        begin.elapsed().as_secs_f64() / calls as f64
-    })
+/// The time that a thread, or all of the program, has had of a processor.
+pub(crate) fn processor_time(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::try_from(time).unwrap_or_default()
 }
 
-/// Seconds per request of a router, without a connection.
-fn handler(runtime: &Runtime, tokens: &[String], router: &Router) -> f64 {
-    function_of_requests(runtime, tokens, async |request| {
-        let answer = router.clone().oneshot(request).await.expect("infallible");
-        let body = to_bytes(answer.into_body(), 100).await;
-        assert_eq!(body.expect("a role"), "customer");
-    })
+struct Bench {
+    runtime: Runtime,
+    tokens: Vec<String>,
 }
 
-fn function_of_requests(
-    runtime: &Runtime,
-    tokens: &[String],
-    call: impl AsyncFn(Request<Body>),
-) -> f64 {
-    let bearers: Vec<_> = tokens
-        .iter()
-        .map(|token| format!("Bearer {token}"))
-        .collect();
-    runtime.block_on(async {
-        let (begin, mut calls) = (Instant::now(), 0);
-        while begin.elapsed() < TURN {
-            for bearer in &bearers {
-                let request = Request::get("/role")
-                    .header(header::AUTHORIZATION, bearer)
-                    .header(header::ACCEPT_LANGUAGE, "en")
-                    .body(Body::empty());
-                call(request.expect("valid")).await;
+impl Bench {
+    /// Seconds for each token, on this thread.
+    fn each<T>(&self, call: impl AsyncFn(&str) -> T) -> f64 {
+        self.runtime.block_on(async {
+            let end = Instant::now() + TURN;
+            let (begin, mut calls) = (processor_time(ClockId::ThreadCPUTime), 0);
+            while Instant::now() < end {
+                for token in &self.tokens {
+                    black_box(call(token).await);
+                }
+                calls += self.tokens.len();
             }
-            calls += bearers.len();
-        }
-        begin.elapsed().as_secs_f64() / calls as f64
-    })
+            let time = processor_time(ClockId::ThreadCPUTime) - begin;
+            time.as_secs_f64() / calls as f64
+        })
+    }
+
+    fn function(&self, call: impl AsyncFn(&str) -> Answer) -> f64 {
+        self.each(async |token| call(token).await.expect("a good token"))
+    }
+
+    /// A request for each, without a connection.
+    fn handler(&self, router: &Router) -> f64 {
+        self.each(async |token| {
+            let request = Request::get("/role")
+                .header(header::AUTHORIZATION, format!("Bearer {token}"))
+                .header(header::ACCEPT_LANGUAGE, "en")
+                .body(Body::empty())
+                .expect("valid");
+            let answer = router.clone().oneshot(request).await.expect("infallible");
+            let body = to_bytes(answer.into_body(), 100).await.expect("a role");
+            assert_eq!(body, "customer");
+        })
+    }
 }
 
 /// What the handler asks for a token.
-async fn ask(policy: &Policy, token: &str) -> Result<Arc<RequestContext>, request_context::Error> {
+async fn ask(policy: &Policy, token: &str) -> Answer {
     policy
         .contexts
         .request_context(
@@ -199,7 +209,7 @@ impl Original {
     }
 
     #[cache_result(cache = "original", manager = self.caches, key = self.key(token))]
-    async fn ask(&self, token: &str) -> Result<Arc<RequestContext>, request_context::Error> {
+    async fn ask(&self, token: &str) -> Answer {
         ask(&self.policy, token).await
     }
 
