@@ -94,7 +94,7 @@ fn first_escaped(text: &[u8]) -> Option<usize> {
 /// Whether a string holds a control character, those beyond ASCII included.
 fn has_control(string: &str) -> bool {
     // The first byte that is not ASCII begins a character.
-    let rest = first(string.as_bytes(), |byte| (byte < 0x20) | (byte >= 0x7f));
+    let rest = first(string.as_bytes(), |byte| !(0x20..0x7f).contains(&byte));
     rest.is_some_and(|at| string[at..].chars().any(char::is_control))
 }
 
