@@ -12,20 +12,25 @@ const TOKEN_BYTES: usize = 620;
 pub(crate) struct Demo {
     /// Letters, as secrets in settings files are.
     pub(crate) secret: String,
+    verified_by: Secret,
 }
 
 impl Demo {
     pub(crate) fn new() -> Result<Self, Box<dyn Error + Send + Sync>> {
         let mut random = [0; 32];
         getrandom::fill(&mut random)?;
-        let secret = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { secret })
+        let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self {
+            // Also brings the cryptography that tokens are signed by.
+            verified_by: Secret::new(secret.as_bytes())?,
+            secret,
+        })
     }
 
     pub(crate) fn policy(&self, contexts: Contexts) -> Policy {
         Policy {
             contexts,
-            secret: Secret::new(self.secret.as_bytes()).expect("64 letters"),
+            secret: self.verified_by.clone(),
             audiences: vec!["shop".to_owned()],
             role: vec!["role".to_owned()],
             options: VerifyOptions {

@@ -1,6 +1,11 @@
 //! Contexts as a handler takes them.
 
-use std::sync::Arc;
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
 
 use axum::{
     body::{Body, to_bytes},
@@ -99,4 +104,48 @@ async fn who_asks_does_not_decide_how_many_entries_there_are() {
     }
     // English, German, and none.
     assert_eq!(fixture.stats().entries, 3);
+}
+
+/// A program that ends with its test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The program itself, as the README has it.
+#[test]
+fn the_service_answers_to_the_token_it_shows() {
+    let service = Command::new(env!("CARGO_BIN_EXE_request-context"))
+        .args(["--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut service = Running(service);
+    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines();
+    let mut shown = |before: &str| {
+        let line = lines.next().unwrap().unwrap();
+        line.strip_prefix(before).unwrap().to_owned()
+    };
+    let address = shown("listening on http://");
+    let token = shown("a token of a customer, for an hour: ");
+    let role = |header: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let request =
+            format!("GET /role HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{header}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.rsplit_once("\r\n").unwrap().1.to_owned()
+    };
+    let answers = [
+        role(""),
+        role(&format!("authorization: Bearer {token}\r\n")),
+        role(&format!("authorization: Bearer {token}x\r\n")),
+    ];
+    let refused = r#"{"message":"the signature of the token is wrong"}"#;
+    assert_eq!(answers, ["visitor", "customer", refused]);
 }
