@@ -94,7 +94,7 @@ impl RedisBackend {
     /// assert!(!error.to_string().contains("secret"));
     /// # Ok::<(), cache_core::CacheError>(())
     /// ```
-    pub fn open(url: impl AsRef<str>) -> Result<Self, CacheError> {
+    pub fn open(url: &str) -> Result<Self, CacheError> {
         Self::builder(url).build()
     }
 
@@ -112,9 +112,9 @@ impl RedisBackend {
     ///     .build()?;
     /// # Ok::<(), cache_core::CacheError>(())
     /// ```
-    pub fn builder(url: impl AsRef<str>) -> RedisBackendBuilder {
+    pub fn builder(url: &str) -> RedisBackendBuilder {
         RedisBackendBuilder {
-            url: url.as_ref().to_owned(),
+            url: url.to_owned(),
             read_budget: Duration::from_millis(100),
             store_budget: Duration::from_secs(1),
             connections: 1,

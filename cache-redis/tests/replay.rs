@@ -221,7 +221,7 @@ async fn a_master_that_was_a_replica_for_a_while_is_told() {
 #[tokio::test]
 async fn all_connections_move_together() {
     let mut f = Failover::new().await;
-    f.backend = RedisBackend::builder(f.way.url())
+    f.backend = RedisBackend::builder(&f.way.url())
         .connections(4)
         .read_budget(Duration::from_secs(5))
         .store_budget(Duration::from_secs(5))
