@@ -30,7 +30,7 @@ pub use crate::{
     value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
 };
 use crate::{
-    cache::{CacheInner, Interrupted, LoadOptions, PutAttempt, PutKey, Target},
+    cache::{CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith},
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
@@ -127,6 +127,18 @@ pub use crate::{
     __outcome as outcome, __returns as returns, __site as site, __value_type as value_type,
 };
 
+/// What an argument in the key has to be: a `Serialize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a key: it has no `Serialize`",
+    label = "this is part of the key",
+    note = "without `#[cache_key]` on any, every parameter is: mark those that tell entries apart",
+    note = "or derive `serde::Serialize` for it"
+)]
+pub trait KeyArgument: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> KeyArgument for T {}
+
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
     /// `None`: the attribute does nothing for this call.
@@ -222,14 +234,16 @@ impl Plan {
         self.cache.is_some()
     }
 
-    pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) {
+    pub fn part<T: KeyArgument + ?Sized>(&mut self, part: &T) {
         if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
             parts.part(cache.secret(), part);
         }
     }
 
-    pub fn hashed<T: Serialize + ?Sized>(&mut self, part: &T) {
-        self.part(&Hashed(part));
+    pub fn hashed<T: KeyArgument + ?Sized>(&mut self, part: &T) {
+        if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
+            parts.part(cache.secret(), &Hashed(part));
+        }
     }
 
     /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.
@@ -251,17 +265,12 @@ enum Decided {
     All,
 }
 
-/// What the code of a function's options is.
-type StoreIf<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
-type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
+/// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
 pub fn arrive<R, O: Outcome<Returned = R>>(plan: Plan, returns: Returns<R, O>) -> Soon<Arrived> {
-    let shares = match returns.share {
-        Some(share) => Some(share.error),
-        None => None,
-    };
+    let shares = returns.share.map(|share| share.error);
     arrive_as(plan, returns.kind, shares)
 }
 
@@ -292,8 +301,8 @@ fn attempt_put_as(plan: Plan, kind: Option<ValueKind>) -> Soon<Attempt> {
         return Soon::now(Attempt(None));
     };
     let key = match key {
-        Decided::Key(key) => PutKey::Known(key),
-        Decided::FromValue => PutKey::FromValue,
+        Decided::Key(key) => Some(key),
+        Decided::FromValue => None,
         Decided::All => return Soon::now(Attempt(None)),
     };
     // What goes wrong is counted and said; it is not the caller's.
@@ -315,7 +324,7 @@ impl Attempt {
     pub fn finish_with<V: Clone + Send + Sync + 'static>(
         self,
         value: &V,
-        store_if: StoreIf<'_, V>,
+        store_if: Decision<'_, V>,
         ttl_with: TtlWith<'_, V>,
         key_parts: usize,
         key_with: KeyWith<'_, V>,
@@ -326,10 +335,7 @@ impl Attempt {
         let store = store_if.is_none_or(|store_if| store_if(value));
         let asked = ttl_with.filter(|_| store).map(|ttl_with| ttl_with(value));
         let cache = Arc::clone(&attempt.cache);
-        let key = || {
-            let key_with = key_with?;
-            cache.key_from(key_parts, &|writer| key_with(value, writer))
-        };
+        let key = || key_of_value(&cache, value, key_parts, key_with);
         attempt
             .finish(value, &key, store, asked, &|stamp| {
                 Held::new(value.clone(), stamp)
@@ -385,7 +391,7 @@ impl Change {
     pub fn finish_with<V>(
         self,
         value: &V,
-        invalidate_if: StoreIf<'_, V>,
+        invalidate_if: Decision<'_, V>,
         key_parts: usize,
         key_with: KeyWith<'_, V>,
     ) -> Soon<()> {
@@ -396,11 +402,7 @@ impl Change {
             change.interrupted.disarm();
             return Soon::now(());
         }
-        let by_value = || {
-            let key_with = key_with?;
-            let cache = &change.cache;
-            cache.key_from(key_parts, &|writer| key_with(value, writer))
-        };
+        let by_value = || key_of_value(&change.cache, value, key_parts, key_with);
         // A key that is not known may be any.
         let target = change
             .known
@@ -429,6 +431,17 @@ impl Invalidation {
         self.interrupted.disarm();
         ended
     }
+}
+
+/// The key that a value gives.
+fn key_of_value<V>(
+    cache: &CacheInner,
+    value: &V,
+    parts: usize,
+    key_with: KeyWith<'_, V>,
+) -> Option<KeyText> {
+    let key_with = key_with?;
+    cache.key_from(parts, &|writer| key_with(value, writer))
 }
 
 /// A failure is counted and said. The function has succeeded, whatever becomes of the cache.

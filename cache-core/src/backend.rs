@@ -463,9 +463,8 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
         self.load(cache.entry("default-cache-key")).await.map(drop)
     }
 
-    /// How often a store has found something in place of an entry of the cache that a look-up does not even see: what another
-    /// program has put there, of a kind that this backend cannot read. The cache counts it among its
-    /// [`decode_failures`](crate::CacheStats::decode_failures). 0 unless overridden.
+    /// How many stores have found, in place of an entry of this cache, something of another kind that a look-up reports as absent: in
+    /// Redis a list, say. The cache counts it among its [`decode_failures`](crate::CacheStats::decode_failures). 0 unless overridden.
     fn foreign_entries(&self, cache: &CacheId) -> u64 {
         let _ = cache;
         0

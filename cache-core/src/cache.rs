@@ -13,6 +13,9 @@
 //! ```
 //!
 //! No lock and no connection is held while a body runs.
+//!
+//! The steps stand in [`load`] (from `arrive` to `land`), [`remote`] (what is asked of the backend), [`put`] and [`invalidate`]; this
+//! file is what they share.
 
 mod invalidate;
 mod load;
@@ -30,7 +33,8 @@ use std::{
 use self::remote::Read;
 pub(crate) use self::{
     invalidate::{Interrupted, Target},
-    put::{PutAttempt, PutKey},
+    load::{Decision, TtlWith},
+    put::PutAttempt,
 };
 pub use self::{
     load::{Arrived, Leader},
@@ -247,7 +251,7 @@ impl CacheInner {
     }
 
     /// Whether calls go past the cache, here and now.
-    fn is_left_out(&self) -> bool {
+    fn goes_past(&self) -> bool {
         self.is_disabled() || after_commit::is_collecting()
     }
 

@@ -35,8 +35,6 @@ use serde::{
     Deserializer,
     de::{DeserializeSeed, Error as _},
 };
-#[cfg(any(test, not(debug_assertions)))]
-use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
 pub(crate) use self::form::{AnyValue, Form};
@@ -112,7 +110,8 @@ pub trait Codec: Send + Sync + 'static {
     /// The bytes are not a value, or not all of them are.
     fn decode(&self, bytes: &[u8], reader: CodecReader<'_>) -> Result<(), CodecError>;
 
-    /// The codec as a cache keeps it. The codecs of this crate are called directly, without type erasure.
+    /// The codec as a cache keeps it. The codecs of this crate are called directly, without type erasure, in builds without debug
+    /// assertions.
     #[doc(hidden)]
     fn into_handle(self) -> CodecHandle
     where
@@ -225,54 +224,8 @@ impl CodecHandle {
         }
     }
 
-    /// Whether fields are found by their place, and not by their names.
-    fn is_positional(&self) -> bool {
-        matches!(self.0, Kind::Bincode | Kind::Postcard)
-    }
-
-    #[cfg(any(test, not(debug_assertions)))]
-    fn encode_direct<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CodecError> {
-        match &self.0 {
-            Kind::Bincode => Bincode::write(value),
-            Kind::Json => Json::write(value),
-            Kind::Postcard => Postcard::write(value),
-            Kind::MessagePack => MessagePack::write(value),
-            Kind::Custom(codec) => codec.encode(value),
-        }
-    }
-
-    #[cfg(any(test, not(debug_assertions)))]
-    fn decode_direct<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, CodecError> {
-        let seed = std::marker::PhantomData::<T>;
-        match &self.0 {
-            Kind::Bincode => Bincode::read(bytes, seed),
-            Kind::Json => Json::read(bytes, seed),
-            Kind::Postcard => Postcard::read(bytes, seed),
-            Kind::MessagePack => MessagePack::read(bytes, seed),
-            Kind::Custom(codec) => {
-                let mut value = None;
-                codec.decode(bytes, CodecReader(&mut value))?;
-                value.ok_or(CodecError::MALFORMED)
-            }
-        }
-    }
-
-    #[cfg(all(debug_assertions, not(test)))]
-    fn encode_erased(&self, value: &dyn erased_serde::Serialize) -> Result<Vec<u8>, CodecError> {
-        self.codec().encode(value)
-    }
-
     #[cfg(any(test, debug_assertions))]
-    fn decode_erased(
-        &self,
-        bytes: &[u8],
-        place: &mut dyn for<'de> Seed<'de>,
-    ) -> Result<(), CodecError> {
-        self.codec().decode(bytes, CodecReader(place))
-    }
-
-    #[cfg(any(test, debug_assertions))]
-    fn codec(&self) -> &dyn Codec {
+    fn as_codec(&self) -> &dyn Codec {
         match &self.0 {
             Kind::Bincode => &Bincode,
             Kind::Json => &Json,
@@ -280,6 +233,11 @@ impl CodecHandle {
             Kind::MessagePack => &MessagePack,
             Kind::Custom(codec) => &**codec,
         }
+    }
+
+    /// Whether fields are found by their place, and not by their names.
+    fn is_positional(&self) -> bool {
+        matches!(self.0, Kind::Bincode | Kind::Postcard)
     }
 }
 

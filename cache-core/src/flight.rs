@@ -588,7 +588,7 @@ impl Waiter {
             };
             // Without a timer the leader alone decides.
             let ended = if has_timer() {
-                timeout_at(patience, ended).await.ok()
+                timeout_at(patience, ended).await
             } else {
                 Some(ended.await)
             };

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time:
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    cache::{CacheInner, LoadOptions, PutKey, Target},
+    cache::{CacheInner, LoadOptions, Target},
     config::EffectiveConfig,
     error::CacheError,
     memory::Held,
@@ -417,7 +417,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         ttl: Option<Duration>,
         kind: ValueKind,
     ) -> Result<(), CacheError> {
-        let key = PutKey::Known(self.inner.key(key)?);
+        let key = Some(self.inner.key(key)?);
         let Some(attempt) = self.inner.attempt_put(key, kind, None).await? else {
             return Ok(());
         };

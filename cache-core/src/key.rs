@@ -220,7 +220,7 @@ impl KeyWriter<'_> {
     /// ```
     ///
     /// # Errors
-    /// It has no canonical text.
+    /// It has no canonical text, or a part before it has none.
     pub fn part<T: Serialize + ?Sized>(&mut self, part: &T) -> Result<(), KeyError> {
         self.key.part(self.secret, part);
         self.key.fault.clone().map_or(Ok(()), Err)

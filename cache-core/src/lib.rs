@@ -39,8 +39,9 @@
 //! A **load** is one run of the function to fill the cache. Callers of one key share it.
 //!
 //! An **invalidation** is final: once it has returned, no hit gives a value whose function began before it, and no load
-//! that was under way can store one. On a [backend](CacheBackend) that holds for all processes that share it. While a process gets no
-//! answer from its backend, its callers share loads by what that process knows.
+//! that was under way can store one. On a [backend](CacheBackend) that holds for all processes that share it. A caller whose
+//! process gets no answer from the backend shares only a load that began after it came, and waits for the end of one that
+//! began before.
 //!
 //! **The cache never makes a call fail.** Whatever goes wrong in it is a miss, is counted ([`CacheStats`]) and is logged
 //! when the state changes, never per call. Errors ([`CacheError`]) are for set-up and for those who use a [`Cache`] by hand.

@@ -41,6 +41,8 @@ pub(crate) struct Line {
     watch: Watch,
     pub(crate) stores: Stores,
     caches: Mutex<Vec<Weak<CacheInner>>>,
+    /// Those that owe something. Nothing else may keep them any more, and what they owe is not to be lost with them.
+    owing: Mutex<Vec<Arc<CacheInner>>>,
     /// Whether it was given up because it refuses this program.
     refused: AtomicBool,
     said: Mutex<Said>,
@@ -66,6 +68,7 @@ impl Line {
             watch: Watch::new(),
             stores: Stores::default(),
             caches: Mutex::default(),
+            owing: Mutex::default(),
             refused: AtomicBool::new(false),
             said: Mutex::default(),
         }
@@ -74,6 +77,23 @@ impl Line {
     pub(crate) fn add(&self, cache: &Arc<CacheInner>) {
         let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         caches.push(Arc::downgrade(cache));
+    }
+
+    /// Keeps a cache until it owes nothing any more.
+    pub(crate) fn hold(&self, cache: &Arc<CacheInner>) {
+        let mut owing = self.owing.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.owes() && !owing.iter().any(|other| Arc::ptr_eq(other, cache)) {
+            owing.push(Arc::clone(cache));
+        }
+    }
+
+    /// Lets go of those that owe nothing any more.
+    fn release(&self) {
+        let mut owing = self.owing.lock().unwrap_or_else(PoisonError::into_inner);
+        let paid: Vec<_> = owing.extract_if(.., |cache| !cache.owes()).collect();
+        drop(owing);
+        // Outside of the lock: it may be the last that holds the line.
+        drop(paid);
     }
 
     fn caches(&self) -> Vec<Arc<CacheInner>> {
@@ -93,7 +113,7 @@ impl Line {
     /// Notes that the backend has answered a request well.
     pub(crate) fn succeeded(&self, pass: Pass) {
         if self.breaker.succeeded(pass) {
-            self.trouble_is_over();
+            self.say_over();
         }
     }
 
@@ -108,14 +128,14 @@ impl Line {
     }
 
     /// A store was refused because the backend is full. It answers, so that is no reason to give it up.
-    pub(crate) fn is_full(&self, cache: &str, error: &BackendError) {
+    pub(crate) fn say_full(&self, cache: &str, error: &BackendError) {
         if due(&mut self.said().full) {
             warn!(cache, backend = ?self.backend, %error, "the backend is full: it is read, and what it has no room for is not stored");
         }
     }
 
     /// A value found no place among those on their way into the backend.
-    pub(crate) fn is_crowded(&self, cache: &str) {
+    pub(crate) fn say_crowded(&self, cache: &str) {
         if due(&mut self.said().crowded) {
             warn!(cache, backend = ?self.backend, "the backend takes in less than is loaded: what is too much for it is not stored");
         }
@@ -141,11 +161,11 @@ impl Line {
 
     fn answers_again(&self) {
         if self.breaker.close() {
-            self.trouble_is_over();
+            self.say_over();
         }
     }
 
-    fn trouble_is_over(&self) {
+    fn say_over(&self) {
         if std::mem::take(&mut self.said().failing) {
             info!(backend = ?self.backend, "the backend answers again");
         }

@@ -3,19 +3,36 @@
 //! It stands here so that something else can stand in its place: `tests/models` compiles `flight.rs` a second time, with
 //! loom's locks and a time of its own, and tries every order in which threads can take its steps.
 
-use std::hash::RandomState;
 pub(crate) use std::sync::{
     Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
-
-pub(crate) use tokio::{
-    sync::watch,
-    time::{Instant, timeout_at},
+use std::{
+    future::{Future, poll_fn},
+    hash::RandomState,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
 };
+
+pub(crate) use tokio::{sync::watch, time::Instant};
 
 /// What decides in which shard a key is.
 pub(crate) type KeyHasher = RandomState;
 
 /// Enough that two callers rarely meet on a lock, few enough that clearing all of them is nothing.
 pub(crate) const SHARDS: usize = 64;
+
+/// The output of `work`; `None` if it does not come before the deadline. Where a runtime shuts down its timers panic: then there is no
+/// deadline any more.
+pub(crate) async fn timeout_at<F: Future>(deadline: Instant, work: F) -> Option<F::Output> {
+    let (mut work, mut over) = (pin!(work), pin!(tokio::time::sleep_until(deadline)));
+    poll_fn(|context| {
+        if let Poll::Ready(output) = work.as_mut().poll(context) {
+            return Poll::Ready(Some(output));
+        }
+        let over = catch_unwind(AssertUnwindSafe(|| over.as_mut().poll(context)));
+        over.unwrap_or(Poll::Pending).map(|()| None)
+    })
+    .await
+}

@@ -268,10 +268,7 @@ impl<T, E: Clone + Send + Sync + 'static> ErrorProbe<T, E> {
                 Ok(_) => None,
                 Err(error) => Some(shared(error)),
             },
-            give: |shared| match taken(&**shared) {
-                Some(error) => Some(Err(error)),
-                None => None,
-            },
+            give: |shared| taken(&**shared).map(Err),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, ReturnType, Type};
+use syn::{Expr, ExprLit, Lit, ReturnType, Type};
 
 use crate::{
     args::{Args, Kind, OPTIONS, When, ungrouped},
@@ -18,6 +18,7 @@ use crate::{
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
         options(layer, errors);
+        condition(layer, errors);
         over_the_value(params, layer, errors);
     }
     if layers.iter().all(|layer| layer.krate.is_none())
@@ -99,6 +100,18 @@ fn options(layer: &Args, errors: &mut Errors) {
         errors.at(
             key_with,
             "`key` and `key_with` both say what the key is: keep one",
+        );
+    }
+}
+
+/// What is written as text, or as a number, is no condition.
+fn condition(layer: &Args, errors: &mut Errors) {
+    if let Some(Expr::Lit(ExprLit { lit, .. })) = layer.condition.as_ref().map(ungrouped)
+        && !matches!(lit, Lit::Bool(_))
+    {
+        errors.at(
+            lit,
+            "`condition` is a `bool` made of the arguments: write `condition = id > 3`, without quotes",
         );
     }
 }

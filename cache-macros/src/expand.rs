@@ -12,7 +12,7 @@ use crate::{
     check::{patterns_in_key, store},
     function::{Body, Form, Function, Param},
     names::names_before_dots,
-    spelling::{borrows, borrows_static, error_or_all, find, is_result, opaque},
+    spelling::{borrows, borrows_static, error_or_all, find, is_result, may_hide_a_borrow, opaque},
 };
 
 mod call;
@@ -43,14 +43,14 @@ struct Expansion<'a> {
 //     async fn product(&self, id: u64, trace: &Trace) -> Ret {
 //         let site_0 = { mod __cache_hidden { … } site!(Result, "product", "product", false, __cache_hidden::types) };
 //         let returns = returns!(Ret, serde, share);
-//         let mut plan_0 = Plan::keyed(site_0, None, true, 1);
+//         let mut plan_0 = Plan::keyed(site_0, 1);
 //         Plan::part(&mut plan_0, &id);
 //         Plan::ttl(&mut plan_0, Duration::new(30, 0));
 //         'layer_0: {
 //             let arrived = arrive(plan_0, returns).await;
 //             let step = match Arrived::conclude(arrived, returns) {
 //                 Ok(returned) => break 'layer_0 returned,
-//                 Err(step) => step,
+//                 Err(leader) => leader,
 //             };
 //             let returned = async move {
 //                 if let Some(returned) = None::<Ret> { return returned; }
@@ -252,8 +252,8 @@ impl Expansion<'_> {
             questions.extend(quote_spanned!(self.span=> , serde));
         }
         let error = error_or_all(ty);
-        let generic = |ty: &Type| self.function.has_type_parameter(ty);
-        if find(ty, &borrows).is_none() && find(error, &generic).is_none() {
+        let hides = |ty: &Type| self.function.has_type_parameter(ty) || may_hide_a_borrow(ty);
+        if find(ty, &borrows).is_none() && find(error, &hides).is_none() {
             questions.extend(quote_spanned!(self.span=> , share));
         }
         questions

@@ -160,3 +160,31 @@ pub(crate) fn error_or_all(ty: &Type) -> &Type {
     };
     arguments(last).nth(1).unwrap_or(ty)
 }
+
+/// By convention a generic parameter, of types or of constants: `T`, `N`, `ROWS`, or what belongs to one.
+pub(crate) fn may_be_generic(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.first().is_some_and(|first| {
+        first
+            .ident
+            .to_string()
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    })
+}
+
+/// Whether this type itself may stand for one that borrows, without showing it: what is generic, or belongs to what is, `Self`, an
+/// object with a lifetime.
+pub(crate) fn may_hide_a_borrow(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => {
+            path.qself.is_some()
+                || path.path.segments.first().is_some_and(|first| first.ident == "Self")
+                || may_be_generic(ty)
+        }
+        Type::TraitObject(object) => object.bounds.iter().any(
+            |bound| matches!(bound, TypeParamBound::Lifetime(lifetime) if lifetime.ident != "static"),
+        ),
+        _ => false,
+    }
+}

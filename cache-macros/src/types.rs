@@ -16,7 +16,10 @@ use syn::{
 };
 
 use self::fallback::{Fallback, Tree, insert};
-use crate::{expand::located, spelling::find};
+use crate::{
+    expand::located,
+    spelling::{find, may_be_generic},
+};
 
 mod fallback;
 
@@ -264,18 +267,6 @@ impl Naming {
             _ => path.segments.insert(0, up),
         }
     }
-}
-
-/// By convention a generic parameter, of types or of constants: `T`, `N`, `ROWS`, or what belongs to one.
-fn may_be_generic(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.first().is_some_and(|first| {
-        first
-            .ident
-            .to_string()
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
-    })
 }
 
 #[cfg(test)]

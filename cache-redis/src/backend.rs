@@ -22,7 +22,7 @@ use crate::{
     link::Link,
     server::Server,
     sweep::{self, Sweeps},
-    watched::Refusal,
+    watched::ScriptsRefused,
 };
 
 /// A Redis server as the store of caches.
@@ -223,7 +223,7 @@ impl RedisBackendBuilder {
             link: Link::new(address, self.connections, patience),
             sweeps: Sweeps::default(),
             foreign: Mutex::default(),
-            scripts: Refusal::default(),
+            scripts: ScriptsRefused::default(),
             read_budget: self.read_budget,
             store_budget: self.store_budget,
             max_value_bytes: self.max_value_bytes,

@@ -24,7 +24,7 @@ use crate::{
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
     walk::Walk,
-    watched::{Refusal, Write},
+    watched::{ScriptsRefused, Write},
 };
 
 /// How long stamps and epochs live, in milliseconds.
@@ -41,7 +41,7 @@ pub(crate) struct Server {
     /// Where something else than a string was found in place of an entry.
     pub(crate) foreign: Mutex<HashMap<CacheId, u64>>,
     /// Of scripts, by the server.
-    pub(crate) scripts: Refusal,
+    pub(crate) scripts: ScriptsRefused,
     pub(crate) read_budget: Duration,
     pub(crate) store_budget: Duration,
     pub(crate) max_value_bytes: usize,
@@ -156,13 +156,7 @@ impl Server {
         Ok(written > 0)
     }
 
-    /// How often there was something else than a string in place of an entry of the cache.
-    pub(crate) fn foreign(&self, cache: &CacheId) -> u64 {
-        let foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
-        foreign.get(cache).copied().unwrap_or(0)
-    }
-
-    /// The same, and ends what is being computed elsewhere.
+    /// As [`store`](Self::store), and ends what is being computed elsewhere.
     pub(crate) async fn put(
         &self,
         entry: EntryId<'_>,
@@ -221,7 +215,7 @@ impl Server {
                     self.scripts.note();
                 }
                 _ => {
-                    self.scripts.is_over();
+                    self.scripts.forget();
                     return Ok(reply);
                 }
             }
@@ -240,6 +234,12 @@ impl Server {
         };
         let written = write.run(&self.link, deadline).await?;
         Ok(written.map_or_else(Value::ServerError, Value::Int))
+    }
+
+    /// How often there was something else than a string in place of an entry of the cache.
+    pub(crate) fn foreign(&self, cache: &CacheId) -> u64 {
+        let foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        foreign.get(cache).copied().unwrap_or(0)
     }
 
     /// Removes these entries of a cache and replaces their stamps, in one transaction; says how many entries there were.

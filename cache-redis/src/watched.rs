@@ -20,9 +20,9 @@ const RETRY: Duration = Duration::from_secs(60);
 
 /// Whether scripts are refused, as far as is known.
 #[derive(Default)]
-pub(crate) struct Refusal(Mutex<Option<Instant>>);
+pub(crate) struct ScriptsRefused(Mutex<Option<Instant>>);
 
-impl Refusal {
+impl ScriptsRefused {
     pub(crate) fn holds(&self) -> bool {
         let since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.is_some_and(|since| since.elapsed() < RETRY)
@@ -37,7 +37,7 @@ impl Refusal {
         }
     }
 
-    pub(crate) fn is_over(&self) {
+    pub(crate) fn forget(&self) {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *since = None;
     }

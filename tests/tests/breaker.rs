@@ -462,3 +462,22 @@ async fn who_invalidates_by_hand_is_told() {
     assert_eq!(error.kind(), BackendErrorKind::Unavailable);
     assert!(backend.instance().is_some());
 }
+
+/// What a backend refuses this program for one cache, it may do for another.
+#[tokio::test(start_paused = true)]
+async fn refused_invalidations_of_one_cache_do_not_keep_the_others_from_it() {
+    let backend = faulty();
+    let caches = on(&backend);
+    let (bad, good) = (cache(&caches, "bad"), cache(&caches, "good"));
+    good.insert(&1, 1).await.expect("stored");
+    bad.insert(&1, 1).await.expect("stored");
+    backend.fail_as(&[Operation::Invalidate], BackendErrorKind::Refused);
+    for key in 1..=3 {
+        assert!(bad.invalidate(&key).await.is_err());
+    }
+    assert_eq!(good.get(&1).await, None, "it was given up");
+    assert!(until_hit(&good, 1).await <= BACK);
+    // What is owed is left alone all the same.
+    assert_eq!(bad.get(&1).await, None);
+    assert_eq!(bad.stats().pending_invalidations, 3);
+}

@@ -140,7 +140,7 @@ async fn meet(k: u64, fate: Fate) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_million_keys_leave_nothing_behind() {
+async fn b47_a_million_keys_leave_nothing_behind() {
     const KEYS: u64 = 1_000_000;
     const TASKS: u64 = 4;
 

@@ -49,7 +49,7 @@ async fn acknowledged(cache: &Cache<u64>) {
 }
 
 #[tokio::test]
-async fn a_failed_invalidation_is_made_good() {
+async fn b35_a_failed_invalidation_is_made_good() {
     let (backend, _caches, cache) = filled().await;
     let (_others, other) = self::cache(&backend);
     backend.fail(&CHANGES);
@@ -222,4 +222,21 @@ async fn shutting_down_drains_what_is_owed_or_says_what_it_gave_up() {
     backend.heal();
     let report = caches.shutdown(Duration::from_secs(5)).await;
     assert_eq!((report.unfinished, report.pending_invalidations), (0, 0));
+}
+
+/// As long as the process lives: a manager that nobody has any more is kept by what it owes.
+#[tokio::test(start_paused = true)]
+async fn it_outlives_its_manager() {
+    let (backend, caches, cache) = filled().await;
+    let other = CacheManager::builder()
+        .cache("c", CacheConfig::on(backend.clone()))
+        .build()
+        .expect("valid");
+    let other = other.cache::<u64>("c").expect("valid");
+    backend.fail(&CHANGES);
+    assert!(cache.invalidate(&1).await.is_err());
+    drop((cache, caches));
+    backend.heal();
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(other.get(&1).await, None);
 }

@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     pin::pin,
+    sync::mpsc,
     task::{Context, Poll, Waker},
 };
 
@@ -80,4 +81,36 @@ fn a_backend_is_not_asked_without_a_runtime() {
 fn a_backend_is_not_asked_on_a_runtime_without_timers() {
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(nothing_fails_but_the_backend());
+}
+
+/// Timers of a runtime that shuts down panic.
+#[test]
+fn a_caller_waits_for_another_on_a_runtime_that_shuts_down() {
+    let cache = testing::manager().0.cache::<u64>("c").expect("a cache");
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let (begin, begun) = mpsc::channel::<()>();
+    let (tell, told) = mpsc::channel();
+    runtime.spawn_blocking(move || {
+        begun.recv().expect("it is sent");
+        let both = async {
+            let load = async {
+                for _ in 0..3 {
+                    yield_now().await;
+                }
+                1
+            };
+            tokio::join!(
+                cache.get_or_load("k", load),
+                cache.get_or_load("k", async { 2 })
+            )
+        };
+        tell.send(run(both)).expect("somebody listens");
+    });
+    runtime.shutdown_background();
+    begin.send(()).expect("it is there");
+    assert_eq!(told.recv(), Ok((1, 1)));
 }

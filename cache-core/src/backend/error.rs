@@ -30,6 +30,8 @@ pub enum BackendHealth {
 
 /// The class of a [`BackendError`].
 ///
+/// All count as failures of the backend, by which it is given up for a time; all but a `Capacity` that refuses a store.
+///
 /// ```
 /// use cache_core::backend::BackendErrorKind;
 ///
@@ -47,9 +49,9 @@ pub enum BackendErrorKind {
     Refused,
     /// The server is full: memory, connections. A store that is refused for that is no reason to give the backend up.
     Capacity,
-    /// The server cannot do this now: it is read-only, loading, failing over.
+    /// The server cannot do this now: it is read-only, loading, failing over. It passes.
     Role,
-    /// The server answered with something else than was asked for.
+    /// The server answered with something else than was asked for. It is held against the backend as a failure.
     Protocol,
 }
 

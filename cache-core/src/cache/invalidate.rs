@@ -8,7 +8,6 @@ use crate::{
     backend::{BackendError, CacheBackend},
     error::CacheError,
     key::KeyText,
-    limit,
 };
 
 /// What an invalidation ends.
@@ -40,36 +39,23 @@ impl CacheInner {
         let Some(backend) = self.config.backend() else {
             return Soon::now(Ok(there));
         };
-        if self.is_left_alone() {
+        if self.is_given_up() {
             self.owe(&target);
-            return Soon::now(Err(self.left_alone()));
+            return Soon::now(Err(self.given_up()));
         }
         let work = self.invalidate_backend(Arc::clone(backend), target);
         self.acknowledged(limit, work)
     }
 
     /// Leaves an invalidation to be made good.
-    fn owe(&self, target: &Target) {
+    fn owe(self: &Arc<Self>, target: &Target) {
         self.owed.owe(target);
         self.recover();
     }
 
     /// The same for somebody who cannot wait.
     pub(crate) fn invalidate_detached(self: &Arc<Self>, target: Target) {
-        if after_commit::collect(self, &target) {
-            return;
-        }
-        self.begin_invalidation(&target);
-        let Some(backend) = self.config.backend() else {
-            return;
-        };
-        if self.is_left_alone() {
-            return self.owe(&target);
-        }
-        let work = self.invalidate_backend(Arc::clone(backend), target);
-        if self.background.spawn(work).is_none() {
-            self.outside_of_a_runtime(limit::no_timers());
-        }
+        drop(self.invalidate_within(target, Duration::ZERO));
     }
 
     fn begin_invalidation(&self, target: &Target) -> bool {
@@ -122,7 +108,7 @@ impl CacheInner {
         async move {
             let request = cache.request(&*backend, &target);
             let answer = cache.ask(backend.store_budget(), request).await;
-            // Loads that began while the backend was being told have read the old tokens, or the old value.
+            // Nothing rests on it, but their stores will be refused: who comes now need not wait for them.
             cache.forget(&target);
             match answer {
                 Ok(_) => cache.owed.paid(&target, attempt),

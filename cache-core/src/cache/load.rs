@@ -24,6 +24,12 @@ use crate::{
     value::{Outcome, Returns, ValueKind},
 };
 
+/// Whether a value is to be kept, or whether it is a reason to invalidate.
+pub(crate) type Decision<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
+
+/// For how long it is to be kept.
+pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
+
 /// A call on its way to a value.
 pub(super) struct Load {
     cache: Arc<CacheInner>,
@@ -73,7 +79,7 @@ impl CacheInner {
         let Some((cache, key, kind)) = place else {
             return Soon::now(Arrived::PAST);
         };
-        if cache.is_left_out() || cache.admit(&kind).is_err() {
+        if cache.goes_past() || cache.admit(&kind).is_err() {
             cache.bypass();
             return Soon::now(Arrived::PAST);
         }
@@ -97,7 +103,7 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
-        if self.is_left_out() || self.admit(&kind).is_err() {
+        if self.goes_past() || self.admit(&kind).is_err() {
             self.bypass();
             return None;
         }
@@ -249,8 +255,8 @@ impl Leader {
         self,
         returns: Returns<R, O>,
         returned: R,
-        store_if: Option<&dyn Fn(&O::Value) -> bool>,
-        ttl_with: Option<&dyn Fn(&O::Value) -> Duration>,
+        store_if: Decision<'_, O::Value>,
+        ttl_with: TtlWith<'_, O::Value>,
     ) -> R
     where
         O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
@@ -318,7 +324,7 @@ impl Leading {
         };
         if let (Some(backend), Some(form)) = (cache.config.backend(), kind.form) {
             // Without tokens nothing may be stored; why there are none was counted when they were read. Nor while an invalidation
-            // of the key is owed.
+            // of the key is owed: other processes are spared a value that is about to be ended.
             let new = lead
                 .fence()
                 .filter(|_| !cache.is_owed(&key))

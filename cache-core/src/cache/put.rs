@@ -15,12 +15,6 @@ use crate::{
     value::ValueKind,
 };
 
-/// Where a put is to go.
-pub(crate) enum PutKey {
-    Known(KeyText),
-    FromValue,
-}
-
 /// A put whose body is about to run: what must not have changed when it is over.
 ///
 /// The fence is made of what is known before the body: an invalidation, or another put, that comes while the body runs may
@@ -44,13 +38,13 @@ pub(crate) struct PutAttempt {
 }
 
 impl CacheInner {
-    /// Begins a put. `None`: the cache is disabled.
+    /// Begins a put; without a key if the value will give it. `None`: the cache is disabled.
     ///
     /// # Errors
     /// The cache is of another type.
     pub(crate) fn attempt_put(
         self: &Arc<Self>,
-        key: PutKey,
+        key: Option<KeyText>,
         kind: ValueKind,
         ttl: Option<Duration>,
     ) -> Soon<Result<Option<Box<PutAttempt>>, CacheError>> {
@@ -62,10 +56,6 @@ impl CacheInner {
         }
         let collecting = after_commit::is_collecting();
         let (epoch, changes) = (self.flights.epoch(), self.flights.changes());
-        let key = match key {
-            PutKey::Known(key) => Some(key),
-            PutKey::FromValue => None,
-        };
         let presence = key
             .as_ref()
             .filter(|_| !collecting)
@@ -168,8 +158,6 @@ impl PutAttempt {
             patience,
             ..
         } = self;
-        // What follows goes on to its end by itself.
-        interrupted.disarm();
         let scope = if presence.is_some() {
             FenceScope::Entry
         } else {
@@ -179,7 +167,9 @@ impl PutAttempt {
         let changes = presence.is_none().then_some(changes);
         let presence = presence.unwrap_or_else(|| cache.flights.attend(key.as_str()));
         if let Some(memory) = &cache.memory {
+            // A `Clone` of the user's: should it panic, what is there is ended.
             let held = hold(Stamp::new(epoch, lifetime, &cache.clock));
+            interrupted.disarm();
             let mut removed = None;
             let stored = presence.settle_put(
                 epoch,
@@ -190,6 +180,8 @@ impl PutAttempt {
             cache.count_store(stored);
             return Soon::now(Ok(()));
         }
+        // What follows goes on to its end by itself.
+        interrupted.disarm();
         let (Some(backend), Some(form)) = (cache.config.backend(), kind.form) else {
             return Soon::now(Ok(()));
         };

@@ -15,8 +15,9 @@ const AT_ONCE: usize = 64;
 
 impl CacheInner {
     /// Sees to it that what is owed is tried again. Returns at once.
-    pub(crate) fn recover(&self) {
+    pub(crate) fn recover(self: &Arc<Self>) {
         if let Some(line) = &self.line {
+            line.hold(self);
             line.keep();
         }
     }

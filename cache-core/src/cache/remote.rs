@@ -63,7 +63,7 @@ impl CacheInner {
         let (Some(backend), Some(form)) = (self.config.backend(), kind.form) else {
             return Read::Miss(Tokens::None);
         };
-        if self.is_left_alone() {
+        if self.is_given_up() {
             return Read::Miss(Tokens::Unknown);
         }
         let undecided = Undecided(&self.counters);
@@ -187,7 +187,7 @@ impl CacheInner {
         let place = line.stores.place(new.bytes.len());
         if place.is_none() {
             self.counters.store_failures.one();
-            line.is_crowded(self.name());
+            line.say_crowded(self.name());
         }
         Some(ToStore { new, place: place? })
     }
@@ -202,14 +202,14 @@ impl CacheInner {
     }
 
     /// Whether the backend was given up for now: nothing is asked of it, and nothing waits for it.
-    pub(super) fn is_left_alone(&self) -> bool {
+    pub(super) fn is_given_up(&self) -> bool {
         self.line
             .as_ref()
             .is_some_and(|line| line.admit().is_none())
     }
 
     /// The error of what is not asked for that reason.
-    pub(super) fn left_alone(&self) -> CacheError {
+    pub(super) fn given_up(&self) -> CacheError {
         self.backend_error(BackendError::new(
             BackendErrorKind::Unavailable,
             "it has failed too often and is not asked until it answers again",
@@ -237,7 +237,7 @@ impl CacheInner {
         match limit::ask(budget, request).await {
             Err(error) if error.kind() == BackendErrorKind::Capacity => {
                 self.counters.backend_errors.one();
-                line.is_full(self.name(), &error);
+                line.say_full(self.name(), &error);
                 Err(self.backend_error(error))
             }
             answer => self.answered(line, pass, answer),
@@ -249,7 +249,7 @@ impl CacheInner {
         limit::timers().map_err(|error| self.outside_of_a_runtime(error))?;
         let line = self.line.as_ref();
         line.and_then(|line| Some((line, line.admit()?)))
-            .ok_or_else(|| self.left_alone())
+            .ok_or_else(|| self.given_up())
     }
 
     /// Notes whether the backend answered.

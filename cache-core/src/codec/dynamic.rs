@@ -1,5 +1,5 @@
-//! Reading a value through traits that can be objects, so that a type of the user is compiled for one deserializer only,
-//! and not again for every format and for what finds out its structure.
+//! Reading a value through traits that can be objects, so that a type of the user is compiled for one deserializer only, and not
+//! again for what finds out its structure, nor, where debug assertions are on, for every format.
 //!
 //! A type asks ([`Ask`]) and is given ([`Given`]). Its side is [`Asking`]: the deserializer that every type is compiled
 //! for, with as few functions for each type as serde allows, because programs have many types. The other side is a

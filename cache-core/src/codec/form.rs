@@ -1,6 +1,6 @@
 //! What a cache knows of a value type that can be sent to a backend.
 
-// Where the program is built without optimisation, reading and writing are compiled once for all formats, else again for
+// Where debug assertions are on, which is in dev builds, reading and writing are compiled once for all formats, else again for
 // every one that is built in.
 #[cfg(any(test, not(debug_assertions)))]
 mod direct;

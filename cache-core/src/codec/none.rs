@@ -1,12 +1,16 @@
 //! Whether a value is `None`, where nothing more is known of its type than that it can be serialised.
 
-use std::fmt;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use serde::{Serialize, Serializer, ser::Impossible};
 
 /// Whether the value serialises as a missing option. Nothing of any other value is looked at.
 pub(super) fn is_none(value: &dyn erased_serde::Serialize) -> bool {
-    value.serialize(Probe).is_ok()
+    // A `Serialize` of a user may panic; that must not become a failing call.
+    catch_unwind(AssertUnwindSafe(|| value.serialize(Probe).is_ok())).unwrap_or(false)
 }
 
 /// Fails on everything but `None`.

@@ -1,4 +1,5 @@
-//! The error of reading where the type does not know what it reads from. It remembers what the type complained of, to answer better the next time.
+//! The error of reading where the type does not know what it reads from. It remembers what the type complained of, to answer
+//! better the next time.
 
 use std::fmt;
 
@@ -6,7 +7,7 @@ use serde::de::{Error, Expected, Unexpected};
 
 use super::shape::{AnyKind, Id, MARKED, Names};
 
-/// Why a pass ended early.
+/// Why a value could not be read.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A type within itself of which no end is known yet.
@@ -29,7 +30,7 @@ impl std::error::Error for Stop {}
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the made-up value was refused")
+        f.write_str("the type does not accept what it was given")
     }
 }
 

@@ -56,10 +56,7 @@ impl Buffer {
         self.push_str("\"");
         let mut rest = string;
         // Everything that is escaped is ASCII, so the pieces in between are whole characters.
-        while let Some(at) = rest
-            .bytes()
-            .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
-        {
+        while let Some(at) = first_escaped(rest.as_bytes()) {
             self.push_str(&rest[..at]);
             self.push_escaped(rest.as_bytes()[at]);
             rest = &rest[at + 1..];
@@ -87,15 +84,37 @@ impl Buffer {
     }
 }
 
+/// Where the first byte is that a JSON string cannot hold as it is.
+fn first_escaped(text: &[u8]) -> Option<usize> {
+    first(text, |byte| {
+        (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+    })
+}
+
+/// Whether a string holds a control character, those beyond ASCII included.
+fn has_control(string: &str) -> bool {
+    // The first byte that is not ASCII begins a character.
+    let rest = first(string.as_bytes(), |byte| !(0x20..0x7f).contains(&byte));
+    rest.is_some_and(|at| string[at..].chars().any(char::is_control))
+}
+
+/// Where the first byte is that is `wanted`, which most strings have none of, and a token is long.
+fn first(text: &[u8], wanted: impl Fn(u8) -> bool) -> Option<usize> {
+    // So whole pieces are looked at without a branch, which is a few instructions for each; to stop at the very byte would be a few for
+    // every byte.
+    let (pieces, _) = text.as_chunks::<32>();
+    let has_none = |piece: &&[u8; 32]| !piece.iter().fold(false, |any, &byte| any | wanted(byte));
+    let skipped = 32 * pieces.iter().take_while(has_none).count();
+    let at = text[skipped..].iter().position(|&byte| wanted(byte))?;
+    Some(skipped + at)
+}
+
 /// Whether a string can be a whole key as it is: nothing else is ever written like this.
 fn may_stand_bare(string: &str) -> bool {
     match string.as_bytes() {
         [] | [b'[' | b'{' | b'"' | b'#', ..] => false,
         [b'-' | b'0'..=b'9', ..] if is_number(string.as_bytes()) => false,
-        _ => {
-            !matches!(string, "true" | "false" | "null" | DEFAULT_KEY)
-                && !string.chars().any(char::is_control)
-        }
+        _ => !matches!(string, "true" | "false" | "null" | DEFAULT_KEY) && !has_control(string),
     }
 }
 
@@ -128,7 +147,47 @@ fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::is_number;
+    use super::{Buffer, has_control, is_number};
+
+    #[test]
+    fn a_control_character_is_found_wherever_it_stands() {
+        for len in 0..50 {
+            for at in 0..=len {
+                for char in [
+                    '\0', '\u{1f}', ' ', '~', '\u{7f}', '\u{80}', '\u{9f}', '\u{a0}', 'ü', '😀',
+                ] {
+                    let string = format!("{}{char}{}", "x".repeat(at), "ü".repeat(len - at));
+                    assert_eq!(has_control(&string), char.is_control());
+                }
+            }
+        }
+        assert!(!has_control(""));
+    }
+
+    #[test]
+    fn what_a_json_string_cannot_hold_is_escaped_wherever_it_stands() {
+        for len in 0..50 {
+            for at in 0..len {
+                for escaped in ['"', '\\', '\n', '\u{1}', '\u{1f}', ' ', '\u{7f}', 'ü'] {
+                    let string: String = (0..len)
+                        .map(|i| {
+                            if i == at || i == at + 20 {
+                                escaped
+                            } else {
+                                'x'
+                            }
+                        })
+                        .collect();
+                    let mut buffer = Buffer::default();
+                    buffer.push_quoted(&string);
+                    assert_eq!(
+                        buffer.as_str(),
+                        serde_json::to_string(&string).unwrap_or_default()
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn numbers_are_those_of_json() {

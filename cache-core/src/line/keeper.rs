@@ -28,7 +28,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(500);
 /// Who is late by that much will not come: its runtime is alive, but nobody drives it.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Who keeps a line, and until when it is to be believed that he does.
+/// Who keeps a line, and until when that is to be believed.
 #[derive(Debug)]
 pub(super) struct Watch {
     origin: Instant,
@@ -122,6 +122,9 @@ impl Line {
                 .inspect_err(|error| self.still_fails(error))?;
         }
         let mut outcome = Ok(());
+        // What it refuses this program for one cache is no reason to keep the others from it: the keys that are owed are left alone
+        // anyway.
+        let mut answers = true;
         for cache in caches {
             // Not held against the backend: it is the same invalidation again and again, and that it failed was.
             let Err(error) = cache.pay(&*self.backend).await else {
@@ -132,20 +135,22 @@ impl Line {
                 error.kind(),
                 BackendErrorKind::Unavailable | BackendErrorKind::Timeout
             );
+            answers &= error.kind() == BackendErrorKind::Refused;
             outcome = Err(error);
             // Otherwise it has answered, and may do for another cache what it did not do for this one.
             if gone {
                 break;
             }
         }
-        if open && outcome.is_ok() {
+        self.release();
+        if open && answers {
             self.answers_again();
         }
         outcome
     }
 }
 
-/// Who keeps a line. It does not keep the caches alive.
+/// Who keeps a line. It does not keep the caches alive; what they owe does.
 struct Keeper {
     line: Weak<Line>,
     turn: u64,

@@ -2,6 +2,8 @@
 //!
 //! Half of the time the weather of `chaos`, with the same oracle, in rounds with a seed each; the other half outages at full
 //! load. Every round prints its numbers. `STRESS_SEED=…` is the seed of the first round.
+//!
+//! `soak --outage 10` is one outage of ten minutes and nothing else.
 
 use std::{
     process::ExitCode,
@@ -16,17 +18,21 @@ use tests::{
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let minutes = match &arguments[..] {
-        [] => Some(10),
-        [minutes, number] if minutes == "--minutes" => number.parse().ok(),
+    let time = |number: &str| Some(Duration::from_secs(60) * number.parse().ok()?);
+    let asked = match &arguments[..] {
+        [] => Some((Duration::from_secs(600), false)),
+        [what, number] if what == "--minutes" => time(number).map(|time| (time, false)),
+        [what, number] if what == "--outage" => time(number).map(|time| (time, true)),
         _ => None,
     };
-    let Some(minutes) = minutes else {
-        eprintln!("usage: soak [--minutes NUMBER]");
-        return ExitCode::FAILURE;
+    let kept = match asked {
+        None => {
+            eprintln!("usage: soak [--minutes NUMBER | --outage NUMBER]");
+            return ExitCode::FAILURE;
+        }
+        Some((time, true)) => no_growth(Loss::Down, time).await,
+        Some((time, false)) => weather(time / 2).await & outages(time / 2).await,
     };
-    let half = Duration::from_secs(30 * minutes);
-    let kept = weather(half).await & outages(half).await;
     println!(
         "{}",
         if kept {
@@ -80,9 +86,13 @@ async fn outages(time: Duration) -> bool {
     let mut kept = true;
     let each = time / u32::try_from(Loss::ALL.len()).unwrap_or(1);
     for loss in Loss::ALL {
-        let outage = outage(*loss, Duration::from_secs(10), each).await;
-        println!("{each:.0?} without ({loss:?}): {outage}");
-        kept &= outage.growth() <= 32 << 20;
+        kept &= no_growth(*loss, each).await;
     }
     kept
+}
+
+async fn no_growth(loss: Loss, time: Duration) -> bool {
+    let outage = outage(loss, Duration::from_secs(10), time).await;
+    println!("{time:.0?} without ({loss:?}): {outage}");
+    outage.growth() <= 32 << 20
 }

@@ -104,6 +104,22 @@ pub async fn ends_in_loop(id: u64) -> u64 {
     }
 }
 
+/// Is not written yet.
+///
+/// # Errors
+/// None.
+#[cache_result(cache = "free-todo")]
+pub async fn is_to_be_written(_id: u64) -> Result<Vec<String>, String> {
+    todo!()
+}
+
+/// The same, and the cache would be told.
+#[cache_put(cache = "free-todo")]
+#[cache_invalidate(cache = "free-loop")]
+pub async fn is_to_be_written_too(_id: u64) -> Vec<String> {
+    unimplemented!("another time")
+}
+
 /// Never ends.
 #[cache_invalidate_all(cache = "free-loop")]
 pub async fn never() -> ! {

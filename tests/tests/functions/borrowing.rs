@@ -1,14 +1,92 @@
 //! Types that borrow, where they may: errors from the arguments, values from the program itself.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use cache_core::{cache_invalidate, cache_put, cache_result};
 use tests::{bodies, body, both, caches};
 
-both!(errors_may_borrow, values_may_hold_what_is_static);
+both!(
+    errors_may_borrow,
+    errors_may_hide_a_borrow,
+    values_may_hold_what_is_static,
+);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Bad<'a>(&'a str);
+
+trait HasError {
+    type Error: Clone + Send + Sync;
+}
+
+impl<'a> HasError for Bad<'a> {
+    type Error = Bad<'a>;
+}
+
+struct Repository<E>(E);
+
+impl<E: Clone + Send + Sync> Repository<E> {
+    #[cache_result(cache = "hidden", manager = caches())]
+    async fn find(&self, #[cache_key] id: u64) -> Result<u64, E> {
+        if id == 0 { Err(self.0.clone()) } else { Ok(id) }
+    }
+}
+
+trait Service {
+    type Error: Clone + Send + Sync;
+
+    fn error(&self) -> Self::Error;
+
+    #[cache_result(cache = "hidden", manager = caches())]
+    async fn find(&self, #[cache_key] id: u64) -> Result<u64, Self::Error> {
+        if id == 0 { Err(self.error()) } else { Ok(id) }
+    }
+}
+
+impl<'a> Service for Bad<'a> {
+    type Error = Self;
+
+    fn error(&self) -> Self {
+        self.clone()
+    }
+
+    #[cache_result(cache = "hidden", manager = caches())]
+    async fn find(&self, #[cache_key] id: u64) -> Result<u64, Self> {
+        if id == 0 { Err(self.clone()) } else { Ok(id) }
+    }
+}
+
+/// Whether an error may be given to those who wait is asked only of one that cannot borrow.
+async fn errors_may_hide_a_borrow() {
+    #[cache_result(cache = "hidden", key = id, manager = caches())]
+    async fn projected<H: HasError>(
+        id: u64,
+        error: H::Error,
+    ) -> Result<u64, <H as HasError>::Error> {
+        if id == 0 { Err(error) } else { Ok(id) }
+    }
+
+    #[cache_result(cache = "hidden", key = text.len(), manager = caches())]
+    async fn object<'a>(text: &'a str) -> Result<u64, Arc<dyn Borrows + Send + Sync + 'a>> {
+        Err(Arc::new(Bad(text)))
+    }
+
+    let local = "local".to_owned();
+    let bad = Bad(&local);
+    assert_eq!(Repository(&*local).find(0).await, Err("local"));
+    assert_eq!(Service::find(&bad, 0).await, Err(bad.clone()));
+    assert_eq!(projected::<Bad<'_>>(0, bad.clone()).await, Err(bad));
+    assert_eq!(object(&local).await.map_err(|error| error.length()), Err(5));
+}
+
+trait Borrows {
+    fn length(&self) -> usize;
+}
+
+impl Borrows for Bad<'_> {
+    fn length(&self) -> usize {
+        self.0.len()
+    }
+}
 
 async fn errors_may_borrow() {
     #[cache_result(cache = "c", manager = caches())]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cache_core::{Cache, cache_put, cache_result};
+use cache_core::{Cache, CacheConfig, CacheManager, cache_put, cache_result};
 use tests::{assert_value_keys, bodies, body, both, caches, spawn};
 
 both!(
@@ -10,6 +10,7 @@ both!(
     case_046_absent_and_stored_none_differ,
     case_047_err_is_not_cached_and_unchanged,
     case_049_panic_in_the_body,
+    traits_of_values_that_panic,
     case_053_result_veto,
     veto_of_a_put_ends_what_is_there,
     result_behind_an_alias_is_a_result,
@@ -205,4 +206,50 @@ async fn value_of_a_result_is_shared_with_functions_that_do_not_fail() {
     assert_eq!(plain(2).await, "plain 2");
     assert!(fallible(2).await.is_ok_and(|value| value == "plain 2"));
     assert_eq!((bodies("fallible"), bodies("plain")), (1, 1));
+}
+
+/// What a value does when it is cloned or looked at is not the caller's business, as far as the cache does it.
+async fn traits_of_values_that_panic() {
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Touchy(u32);
+
+    impl Clone for Touchy {
+        fn clone(&self) -> Self {
+            assert_ne!(self.0, 2, "it does not want to be cloned");
+            Self(self.0)
+        }
+    }
+
+    impl serde::Serialize for Touchy {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            assert_ne!(self.0, 3, "it does not want to be looked at");
+            serializer.serialize_newtype_struct("Touchy", &self.0)
+        }
+    }
+
+    #[cache_result(cache = "touchy", key = 1, manager = caches())]
+    async fn read(value: u32) -> Touchy {
+        Touchy(value)
+    }
+
+    #[cache_put(cache = "touchy", key = 1, manager = caches())]
+    async fn put(value: u32) -> Touchy {
+        Touchy(value)
+    }
+
+    assert_eq!(read(1).await, Touchy(1));
+    // Whether the put succeeds or panics: what it was to supersede is gone.
+    let _ = spawn(put(2)).await;
+    assert_ne!(read(4).await, Touchy(1));
+
+    // Whether it is a `None` is looked at, where `None`s are kept for a shorter time.
+    let manager = CacheManager::builder()
+        .defaults(CacheConfig::memory().none_ttl(Duration::from_secs(1)))
+        .build()
+        .expect("valid");
+    let looked_at = manager.cache::<Touchy>("looked-at").expect("a cache");
+    assert_eq!(
+        looked_at.get_or_load(&1, async { Touchy(3) }).await,
+        Touchy(3)
+    );
 }

@@ -21,7 +21,7 @@ use serde::{
     de::{DeserializeOwned, Error, IgnoredAny, SeqAccess, Visitor},
 };
 
-use crate::codec::{Bincode, CodecHandle, Json, MessagePack, Postcard};
+use crate::codec::{Bincode, CodecHandle, CodecReader, Json, MessagePack, Postcard};
 
 fn codecs() -> [CodecHandle; 4] {
     [
@@ -55,7 +55,11 @@ fn reads_alike<T: DeserializeOwned + fmt::Debug>(written: &impl Serialize) -> us
 fn alike<T: DeserializeOwned + fmt::Debug>(codec: &CodecHandle, bytes: &[u8]) -> bool {
     let direct = codec.decode_direct::<T>(bytes).ok();
     let mut place = None::<T>;
-    let dynamic = codec.decode_erased(bytes, &mut place).ok().and(place);
+    let dynamic = codec
+        .as_codec()
+        .decode(bytes, CodecReader(&mut place))
+        .ok()
+        .and(place);
     assert_eq!(
         format!("{direct:?}"),
         format!("{dynamic:?}"),

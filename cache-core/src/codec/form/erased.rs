@@ -9,7 +9,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::AnyValue;
 use crate::{
     codec::{
-        CodecError, CodecHandle,
+        CodecError, CodecHandle, CodecReader,
         dynamic::{Asking, Seed, Source},
     },
     fingerprint::Stop,
@@ -35,7 +35,9 @@ impl Ways {
         codec: &CodecHandle,
         value: &dyn Any,
     ) -> Result<Vec<u8>, CodecError> {
-        codec.encode_erased((self.known)(value).ok_or(CodecError::REFUSED)?)
+        codec
+            .as_codec()
+            .encode((self.known)(value).ok_or(CodecError::REFUSED)?)
     }
 
     pub(super) fn decode(&self, codec: &CodecHandle, bytes: &[u8]) -> Result<AnyValue, CodecError> {
@@ -43,7 +45,7 @@ impl Ways {
             read: self.read,
             value: None,
         };
-        codec.decode_erased(bytes, &mut place)?;
+        codec.as_codec().decode(bytes, CodecReader(&mut place))?;
         place.value.ok_or(CodecError::MALFORMED)
     }
 }

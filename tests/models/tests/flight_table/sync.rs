@@ -91,15 +91,15 @@ fn millis(duration: Duration) -> u64 {
 }
 
 /// `work`, unless time reaches `deadline` before it is done.
-pub(crate) async fn timeout_at<F: Future>(deadline: Instant, work: F) -> Result<F::Output, ()> {
+pub(crate) async fn timeout_at<F: Future>(deadline: Instant, work: F) -> Option<F::Output> {
     let mut work = pin!(work);
     std::future::poll_fn(|cx| {
         if let Poll::Ready(done) = work.as_mut().poll(cx) {
-            return Poll::Ready(Ok(done));
+            return Poll::Ready(Some(done));
         }
         let mut clock = lock(&CLOCK);
         if deadline.0 <= clock.millis {
-            return Poll::Ready(Err(()));
+            return Poll::Ready(None);
         }
         clock.sleepers.push(cx.waker().clone());
         ASLEEP.notify_all();
