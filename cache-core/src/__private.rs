@@ -188,6 +188,7 @@ impl Plan {
         Self::new(site, manager, enabled, PlannedKey::All)
     }
 
+    #[inline]
     fn new(
         site: &'static Site,
         manager: Option<&CacheManager>,
@@ -260,20 +261,23 @@ type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
-pub fn arrive<R, O: Outcome<Returned = R>>(plan: Plan, returns: Returns<R, O>) -> Soon<Arrived> {
+pub fn arrive<R, O: Outcome<Returned = R>>(
+    mut plan: Plan,
+    returns: Returns<R, O>,
+) -> Soon<Arrived> {
     let shares = match returns.share {
         Some(share) => Some(share.error),
         None => None,
     };
-    arrive_as(plan, returns.kind, shares)
+    arrive_as(&mut plan, returns.kind.as_ref(), shares)
 }
 
-fn arrive_as(mut plan: Plan, kind: Option<ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
-    // Not by `decide`: a hit does without owning the cache, and leaves the key where it is.
+fn arrive_as(plan: &mut Plan, kind: Option<&ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
+    // Not by `decide`: a hit does without owning the cache, and leaves plan and key where they are.
     let Some(cache) = &plan.cache else {
         return Arrived::past();
     };
-    if let (PlannedKey::Parts(parts), Some(kind)) = (&mut plan.key, &kind)
+    if let (PlannedKey::Parts(parts), Some(kind)) = (&mut plan.key, kind)
         && cache.close_key(parts)
         && cache.uses(kind)
     {
@@ -288,8 +292,9 @@ fn arrive_as(mut plan: Plan, kind: Option<ValueKind>, shares: Option<TypeId>) ->
 }
 
 #[cold]
-fn load(plan: Plan, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
-    match (plan.cache, plan.key) {
+fn load(plan: &mut Plan, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
+    let key = std::mem::replace(&mut plan.key, PlannedKey::All);
+    match (plan.cache.take(), key) {
         (Some(cache), PlannedKey::Parts(parts)) => CacheInner::load(
             cache.into_owned(),
             parts.into_text(),

@@ -31,7 +31,7 @@ const MAX_PLACES: u64 = 1024;
 const ENTRIES_PER_PLACE: u64 = 8;
 
 /// One read in so many is passed on to the store.
-const READS_PER_RECORD: u64 = 16;
+const READS_PER_RECORD: u64 = 32;
 
 /// One hit in the store in so many takes a place that is taken already: often enough that what has become hot
 /// gets one, seldom enough that what is asked for once pushes out nothing and costs nothing.

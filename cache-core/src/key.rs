@@ -256,6 +256,7 @@ pub(crate) struct KeyParts {
 }
 
 impl KeyParts {
+    #[inline]
     pub(crate) fn new(parts: usize) -> Self {
         Self {
             text: KeyText(Buffer::default()),
@@ -294,6 +295,7 @@ impl KeyParts {
     }
 
     /// All parts are written. To be called once.
+    #[inline]
     pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Result<(), KeyError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
