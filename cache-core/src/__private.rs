@@ -34,6 +34,7 @@ use crate::{
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
+    site::SiteCache,
     value::ValueKind,
 };
 
@@ -142,7 +143,7 @@ impl<T: Serialize + ?Sized> KeyArgument for T {}
 /// One attribute's part in one call, as far as it is known before the body runs.
 pub struct Plan {
     /// `None`: the attribute does nothing for this call.
-    cache: Option<Arc<CacheInner>>,
+    cache: Option<SiteCache>,
     key: PlannedKey,
     options: LoadOptions,
 }
@@ -199,6 +200,7 @@ impl Plan {
         Self::new(site, manager, enabled, PlannedKey::All)
     }
 
+    #[inline]
     fn new(
         site: &'static Site,
         manager: Option<&CacheManager>,
@@ -248,9 +250,11 @@ impl Plan {
 
     /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.
     fn decide(self) -> Option<(Arc<CacheInner>, Option<Decided>)> {
-        let cache = self.cache?;
+        let cache = self.cache?.into_owned();
         let key = match self.key {
-            PlannedKey::Parts(parts) => cache.key_of_parts(parts).map(Decided::Key),
+            PlannedKey::Parts(mut parts) => cache
+                .close_key(&mut parts)
+                .then(|| Decided::Key(parts.into_text())),
             PlannedKey::FromValue => Some(Decided::FromValue),
             PlannedKey::All => Some(Decided::All),
         };
@@ -269,22 +273,46 @@ enum Decided {
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
-pub fn arrive<R, O: Outcome<Returned = R>>(plan: Plan, returns: Returns<R, O>) -> Soon<Arrived> {
+pub fn arrive<R, O: Outcome<Returned = R>>(
+    mut plan: Plan,
+    returns: Returns<R, O>,
+) -> Soon<Arrived> {
     let shares = returns.share.map(|share| share.error);
-    arrive_as(plan, returns.kind, shares)
+    arrive_as(&mut plan, returns.kind.as_ref(), shares)
 }
 
-fn arrive_as(plan: Plan, kind: Option<ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
-    let options = plan.options;
-    let place = match (plan.decide(), kind) {
-        (Some((cache, Some(Decided::Key(key)))), Some(kind)) => Some((cache, key, kind)),
-        (Some((cache, _)), _) => {
-            cache.bypass();
-            None
-        }
-        (None, _) => None,
+fn arrive_as(plan: &mut Plan, kind: Option<&ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
+    // Not by `decide`: a hit does without owning the cache, and leaves plan and key where they are.
+    let Some(cache) = &plan.cache else {
+        return Arrived::past();
     };
-    CacheInner::arrive(place, shares, options)
+    if let (PlannedKey::Parts(parts), Some(kind)) = (&mut plan.key, kind)
+        && cache.close_key(parts)
+        && cache.uses(kind)
+    {
+        match cache.hit(parts.text()) {
+            Some(hit) => Arrived::hit(hit),
+            None => load(plan, kind, shares),
+        }
+    } else {
+        cache.bypass();
+        Arrived::past()
+    }
+}
+
+#[cold]
+fn load(plan: &mut Plan, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
+    let key = std::mem::replace(&mut plan.key, PlannedKey::All);
+    match (plan.cache.take(), key) {
+        (Some(cache), PlannedKey::Parts(parts)) => CacheInner::load(
+            cache.into_owned(),
+            parts.into_text(),
+            *kind,
+            shares,
+            plan.options,
+        ),
+        _ => Arrived::past(),
+    }
 }
 
 /// Before the body of a `cache_put`.

@@ -8,7 +8,10 @@ use std::{
     collections::HashSet,
     fmt,
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use futures_util::future::join_all;
@@ -25,16 +28,38 @@ tokio::task_local! {
     static COLLECTING: Arc<Collected>;
 }
 
+/// How many collect, anywhere. While nobody does, a call need not look into its task.
+static COLLECTORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts one who collects, until it is dropped.
+struct Collector(());
+
+impl Collector {
+    fn new() -> Self {
+        COLLECTORS.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        COLLECTORS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// Whether a transaction is under way whose invalidations are collected.
+#[inline]
 pub(crate) fn is_collecting() -> bool {
-    COLLECTING.try_with(|_| ()).is_ok()
+    // What runs within `collect` comes after its beginning, so it sees that it is counted.
+    COLLECTORS.load(Ordering::Relaxed) > 0 && COLLECTING.try_with(|_| ()).is_ok()
 }
 
 /// Collects an invalidation, if they are collected here.
 pub(crate) fn collect(cache: &Arc<CacheInner>, target: &Target) -> bool {
-    COLLECTING
-        .try_with(|collected| collected.add(cache, target))
-        .is_ok()
+    is_collecting()
+        && COLLECTING
+            .try_with(|collected| collected.add(cache, target))
+            .is_ok()
 }
 
 /// The invalidations of a transaction, to happen once it has been committed.
@@ -131,6 +156,7 @@ impl AfterCommit {
     /// Dropped half-way, what was collected until then stays collected; so does what the functions that are interrupted by it
     /// would have invalidated.
     pub async fn collect<T>(&self, work: impl Future<Output = T>) -> T {
+        let _collector = Collector::new();
         COLLECTING.scope(Arc::clone(&self.collected), work).await
     }
 

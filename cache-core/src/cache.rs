@@ -17,6 +17,7 @@
 //! The steps stand in [`load`] (from `arrive` to `land`), [`remote`] (what is asked of the backend), [`put`] and [`invalidate`]; this
 //! file is what they share.
 
+mod hit;
 mod invalidate;
 mod load;
 mod put;
@@ -32,6 +33,7 @@ use std::{
 
 use self::remote::Read;
 pub(crate) use self::{
+    hit::Hit,
     invalidate::{Interrupted, Target},
     load::{Decision, TtlWith},
     put::PutAttempt,
@@ -176,12 +178,16 @@ impl CacheInner {
         KeyText::of(key, self.secret()).map_err(|error| self.key_error(error))
     }
 
-    /// The text of a key given in parts. Without one the call goes past the cache.
-    pub(crate) fn key_of_parts(&self, parts: KeyParts) -> Option<KeyText> {
-        parts
-            .finish(self.secret())
-            .map_err(|error| self.key_error(error))
-            .ok()
+    /// Closes a key given in parts. Without a text the call goes past the cache.
+    #[inline]
+    pub(crate) fn close_key(&self, parts: &mut KeyParts) -> bool {
+        match parts.close(self.secret()) {
+            Ok(()) => true,
+            Err(error) => {
+                self.key_error(error);
+                false
+            }
+        }
     }
 
     /// The same for a key that `write` gives.
@@ -222,11 +228,17 @@ impl CacheInner {
         self.agree(ValueType::declared::<V>())
     }
 
+    #[inline]
     fn agree(&self, wanted: ValueType) -> Result<(), CacheError> {
         let holds = self.value_type.get_or_init(|| wanted);
         if *holds == wanted {
             return Ok(());
         }
+        self.disagree(*holds, wanted)
+    }
+
+    #[cold]
+    fn disagree(&self, holds: ValueType, wanted: ValueType) -> Result<(), CacheError> {
         Err(self.complain(CacheError::ValueType {
             cache: self.name().to_owned(),
             holds: holds.name().to_owned(),
@@ -235,6 +247,7 @@ impl CacheInner {
     }
 
     /// Whether calls with values of this type may use the cache.
+    #[inline]
     pub(crate) fn admit(&self, kind: &ValueKind) -> Result<(), CacheError> {
         self.agree(kind.ty)?;
         if self.config.backend().is_some() && kind.form.is_none() {
@@ -251,18 +264,13 @@ impl CacheInner {
     }
 
     /// Whether calls go past the cache, here and now.
+    #[inline]
     fn goes_past(&self) -> bool {
         self.is_disabled() || after_commit::is_collecting()
     }
 
     fn counts(&self, held: &Held) -> bool {
         held.counts(self.flights.epoch(), &self.clock)
-    }
-
-    fn in_memory(&self, key: &KeyText) -> Option<Arc<Held>> {
-        self.memory
-            .as_ref()?
-            .get(key.as_str(), self.flights.epoch())
     }
 
     fn lock_timeout(&self, attribute: Option<Duration>) -> Duration {

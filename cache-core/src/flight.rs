@@ -218,6 +218,14 @@ impl Flights {
         }
     }
 
+    /// Runs `act` while nobody else changes anything about `key`.
+    pub(crate) fn undisturbed<T>(&self, key: &str, act: impl FnOnce() -> T) -> T {
+        let shard = self.shard(key);
+        let done = act();
+        drop(shard);
+        done
+    }
+
     /// Ends every load of `key` that is under way: none of them may store. `remove` takes the entry away, under the same lock.
     pub(crate) fn invalidate<T>(&self, key: &str, remove: impl FnOnce() -> T) -> T {
         let mut shard = self.shard(key);

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time:
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    cache::{CacheInner, LoadOptions, Target},
+    cache::{Arrived, CacheInner, LoadOptions, Target},
     config::EffectiveConfig,
     error::CacheError,
     memory::Held,
@@ -394,16 +394,21 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         K: Serialize + ?Sized,
         O: Outcome<Returned = R, Value = V>,
     {
-        let place = match self.inner.key(key) {
-            Ok(key) => Some((Arc::clone(&self.inner), key, kind)),
-            Err(_) => {
+        let returns = Returns::<R, O>::with(kind, None);
+        let arrived = match self.inner.key(key) {
+            Ok(key) if self.inner.uses(&kind) => match self.inner.hit(&key) {
+                Some(hit) => Arrived::hit(hit),
+                None => {
+                    let cache = Arc::clone(&self.inner);
+                    cache.load(key, kind, None, LoadOptions::default())
+                }
+            },
+            _ => {
                 self.inner.bypass();
-                None
+                Arrived::past()
             }
         };
-        let returns = Returns::<R, O>::with(kind, None);
-        let arrived = CacheInner::arrive(place, None, LoadOptions::default()).await;
-        let leader = match arrived.conclude(returns) {
+        let leader = match arrived.await.conclude(returns) {
             Ok(returned) => return returned,
             Err(leader) => leader,
         };

@@ -108,7 +108,9 @@ impl KeyText {
                 writer
             })
         })?;
-        Ok(Self::finish(text, secret))
+        let mut key = Self(text);
+        key.shorten(secret);
+        Ok(key)
     }
 
     /// The text of a key that is written part by part; `parts` is their number.
@@ -159,11 +161,10 @@ impl KeyText {
         self.0.as_str()
     }
 
-    fn finish(mut text: Buffer, secret: Option<&KeySecret>) -> Self {
-        if text.len() > MAX_LEN {
-            write_digest(&mut text, 0, secret);
+    fn shorten(&mut self, secret: Option<&KeySecret>) {
+        if self.0.len() > MAX_LEN {
+            write_digest(&mut self.0, 0, secret);
         }
-        Self(text)
     }
 }
 
@@ -246,7 +247,8 @@ impl KeyWriter<'_> {
 /// A key that is being written, part by part.
 #[derive(Debug)]
 pub(crate) struct KeyParts {
-    text: Buffer,
+    /// The key, once it is closed.
+    text: KeyText,
     parts: usize,
     written: usize,
     /// The first thing that went wrong.
@@ -254,9 +256,10 @@ pub(crate) struct KeyParts {
 }
 
 impl KeyParts {
+    #[inline]
     pub(crate) fn new(parts: usize) -> Self {
         Self {
-            text: Buffer::default(),
+            text: KeyText(Buffer::default()),
             parts,
             written: 0,
             fault: None,
@@ -273,11 +276,11 @@ impl KeyParts {
     fn next<'a>(&'a mut self, secret: Option<&'a KeySecret>) -> Canonical<'a> {
         self.written += 1;
         if self.parts == 1 {
-            return Canonical::root(&mut self.text, secret);
+            return Canonical::root(&mut self.text.0, secret);
         }
-        self.text
-            .push_str(if self.written == 1 { "[" } else { "," });
-        Canonical::nested(&mut self.text, secret)
+        let text = &mut self.text.0;
+        text.push_str(if self.written == 1 { "[" } else { "," });
+        Canonical::nested(text, secret)
     }
 
     fn note(&mut self, written: Result<(), KeyError>) {
@@ -287,18 +290,35 @@ impl KeyParts {
     }
 
     pub(crate) fn finish(mut self, secret: Option<&KeySecret>) -> Result<KeyText, KeyError> {
-        if let Some(fault) = self.fault {
-            return Err(fault);
+        self.close(secret)?;
+        Ok(self.text)
+    }
+
+    /// All parts are written. To be called once.
+    #[inline]
+    pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Result<(), KeyError> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
         }
         if self.written != self.parts {
             return Err(Fault::Parts.into());
         }
         match self.parts {
-            0 => self.text.push_str(DEFAULT_KEY),
+            0 => self.text.0.push_str(DEFAULT_KEY),
             1 => {}
-            _ => self.text.push_str("]"),
+            _ => self.text.0.push_str("]"),
         }
-        Ok(KeyText::finish(self.text, secret))
+        self.text.shorten(secret);
+        Ok(())
+    }
+
+    /// The key, once it is closed.
+    pub(crate) fn text(&self) -> &KeyText {
+        &self.text
+    }
+
+    pub(crate) fn into_text(self) -> KeyText {
+        self.text
     }
 }
 

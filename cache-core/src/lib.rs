@@ -76,6 +76,7 @@ mod entry;
 mod error;
 mod fingerprint;
 mod flight;
+mod front;
 mod handle;
 pub mod key;
 mod later;

@@ -18,6 +18,7 @@ use moka::{Expiry, notification::RemovalCause};
 
 use crate::{
     clock::{Clock, NEVER, Nanos, nanos},
+    front::{Found, Front},
     later::{Hold, Kept},
     stats::Counters,
 };
@@ -62,6 +63,7 @@ impl Held {
     }
 
     /// The value, if it is a `V`.
+    #[inline]
     pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
         self.value.downcast_ref()
     }
@@ -71,19 +73,17 @@ impl Held {
     }
 
     /// Whether the value counts in `epoch` and at this time.
+    #[inline]
     pub(crate) fn counts(&self, epoch: u64, clock: &Clock) -> bool {
-        let Stamp {
-            epoch: began,
-            expires_at,
-            ..
-        } = self.stamp;
-        began == epoch && (expires_at == NEVER || clock.now() < expires_at)
+        self.stamp.epoch == epoch && clock.is_before(self.stamp.expires_at)
     }
 }
 
 /// The bounded store of one cache.
 pub(crate) struct Memory {
     entries: moka::sync::Cache<Box<str>, Kept>,
+    /// `None` where every hit has to be written down anyway, because it puts off a `time_to_idle`.
+    front: Option<Arc<Front>>,
     time_to_idle: Option<Nanos>,
     clock: Clock,
 }
@@ -95,10 +95,21 @@ impl Memory {
         clock: Clock,
         counters: Arc<Counters>,
     ) -> Self {
+        let front = match time_to_idle {
+            Some(_) => None,
+            None => Some(Arc::new(Front::new(max_capacity))),
+        };
+        let in_front = front.clone();
         let mut builder = moka::sync::Cache::builder()
             .max_capacity(max_capacity)
             .expire_after(Deadline)
-            .eviction_listener(move |_key, _held, cause| {
+            .eviction_listener(move |key, kept, cause| {
+                // The rest is taken away by whoever has it removed here.
+                if cause.was_evicted()
+                    && let (Some(front), Some(held)) = (&in_front, kept.get())
+                {
+                    front.remove_value(&key, held);
+                }
                 if cause == RemovalCause::Size {
                     counters.evictions.one();
                 }
@@ -108,9 +119,55 @@ impl Memory {
         }
         Self {
             entries: builder.build(),
+            front,
             time_to_idle: time_to_idle.map(nanos),
             clock,
         }
+    }
+
+    /// The entry of `key`, if it counts and is one of those hit lately.
+    #[inline]
+    pub(crate) fn get_in_front(&self, key: &str, epoch: u64) -> Option<Found> {
+        let found = self.front.as_ref()?.get(key)?;
+        found.held()?.counts(epoch, &self.clock).then_some(found)
+    }
+
+    /// Passes the `n`th hit, which was one in front, on to moka, if it is one of those that are.
+    #[inline]
+    pub(crate) fn record(&self, key: &str, n: u64) {
+        if Front::is_record_due(n) {
+            self.record_now(key);
+        }
+    }
+
+    #[cold]
+    fn record_now(&self, key: &str) {
+        let _hold = Hold::new();
+        self.entries.get(key);
+    }
+
+    /// Whether the entry of the `n`th hit, which was none in front, is to be answered in front from now on.
+    pub(crate) fn is_wanted_in_front(&self, key: &str, n: u64) -> bool {
+        self.front.as_ref().is_some_and(|front| front.wants(key, n))
+    }
+
+    /// Has the entry of `key` be answered in front, if it still is the one that counts. To be called under the lock of the key.
+    pub(crate) fn bring_to_front(&self, key: &str, epoch: u64) {
+        let (Some(front), Some(held)) = (&self.front, self.get(key, epoch)) else {
+            return;
+        };
+        let _hold = Hold::new();
+        front.put(key, held);
+        if !self.entries.contains_key(key) {
+            front.remove(key);
+        }
+    }
+
+    /// The entry of `key`, if it counts, where most likely there is none: that is not written down a second time.
+    pub(crate) fn look_again(&self, key: &str, epoch: u64) -> Option<Arc<Held>> {
+        self.entries
+            .contains_key(key)
+            .then(|| self.get(key, epoch))?
     }
 
     /// The entry of `key`, if it counts.
@@ -134,18 +191,27 @@ impl Memory {
 
     pub(crate) fn insert(&self, key: &str, held: Arc<Held>) {
         let _hold = Hold::new();
+        if let Some(front) = &self.front {
+            front.remove(key);
+        }
         self.entries.insert(key.into(), Kept::new(held));
     }
 
     /// Takes the entry out; it is the caller's to drop, outside of any lock.
     pub(crate) fn remove(&self, key: &str) -> Option<Arc<Held>> {
         let _hold = Hold::new();
+        if let Some(front) = &self.front {
+            front.remove(key);
+        }
         self.entries.remove(key)?.into_inner()
     }
 
     /// Gives back the memory of entries whose epoch is over.
     pub(crate) fn clear(&self) {
         let _hold = Hold::new();
+        if let Some(front) = &self.front {
+            front.clear();
+        }
         self.entries.invalidate_all();
     }
 

@@ -3,9 +3,12 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    ops::Deref,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tracing::warn;
@@ -63,12 +66,9 @@ impl Site {
     }
 
     /// The cache the attribute names. `None` if it cannot be made: then the function runs as if it were not annotated.
-    pub(crate) fn resolve(
-        &'static self,
-        manager: Option<&CacheManager>,
-    ) -> Option<Arc<CacheInner>> {
+    pub(crate) fn resolve(&'static self, manager: Option<&CacheManager>) -> Option<SiteCache> {
         match manager {
-            Some(manager) => self.find(manager),
+            Some(manager) => self.find(manager).map(SiteCache::Looked),
             None => self
                 .resolved
                 .get_or_init(|| {
@@ -76,7 +76,8 @@ impl Site {
                         format!("`{}` was called before any was installed", self.function)
                     }))
                 })
-                .clone(),
+                .as_ref()
+                .map(SiteCache::Known),
         }
     }
 
@@ -89,5 +90,32 @@ impl Site {
                 }
             })
             .ok()
+    }
+}
+
+/// The cache of a site. One that is known is only pointed to: if every call counted itself among its owners, all threads would
+/// write to one place.
+pub(crate) enum SiteCache {
+    Known(&'static Arc<CacheInner>),
+    Looked(Arc<CacheInner>),
+}
+
+impl SiteCache {
+    pub(crate) fn into_owned(self) -> Arc<CacheInner> {
+        match self {
+            Self::Known(cache) => Arc::clone(cache),
+            Self::Looked(cache) => cache,
+        }
+    }
+}
+
+impl Deref for SiteCache {
+    type Target = Arc<CacheInner>;
+
+    fn deref(&self) -> &Arc<CacheInner> {
+        match self {
+            Self::Known(cache) => cache,
+            Self::Looked(cache) => cache,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a cache counts.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The counters of one cache since its manager was built.
 ///
@@ -64,7 +64,7 @@ pub struct CacheStats {
 /// The living counters behind [`CacheStats`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    pub(crate) memory_hits: Counter,
+    pub(crate) memory_hits: StripedCounter,
     pub(crate) backend_hits: Counter,
     pub(crate) misses: Counter,
     pub(crate) coalesced: Counter,
@@ -105,6 +105,39 @@ impl Counters {
             memory_hits,
             backend_hits,
         }
+    }
+}
+
+/// A number that many threads count up at every call. Each has a place of its own, up to [`STRIPES`] of them, so that none
+/// waits for another's write.
+#[derive(Debug, Default)]
+pub(crate) struct StripedCounter([Stripe; STRIPES]);
+
+const STRIPES: usize = 16;
+
+/// Alone in its cache lines: two, because they are fetched in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Stripe(AtomicU64);
+
+thread_local! {
+    static STRIPE: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES
+    };
+}
+
+impl StripedCounter {
+    /// Counts one, and says how many there were before at this thread's place.
+    #[inline]
+    pub(crate) fn one(&self) -> u64 {
+        let stripe = STRIPE.try_with(|stripe| *stripe).unwrap_or(0);
+        self.0[stripe].0.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        let stripes = self.0.iter();
+        stripes.map(|stripe| stripe.0.load(Ordering::Relaxed)).sum()
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{CacheInner, Lifetime, LoadOptions, Read, Soon};
+use super::{CacheInner, Hit, Lifetime, LoadOptions, Read, Soon};
 use crate::{
     codec::AnyValue,
     copies::Copied,
@@ -45,7 +45,7 @@ pub struct Arrived(End);
 
 enum End {
     /// A value of this process.
-    Held(Arc<Held>),
+    Held(Hit),
     /// A value that was read for this call alone.
     Read(AnyValue),
     /// A value that the backend has confirmed.
@@ -70,25 +70,22 @@ struct Leading {
 }
 
 impl CacheInner {
-    /// Begins a call that reads. Without a `place` it goes past the cache.
-    pub(crate) fn arrive(
-        place: Option<(Arc<Self>, KeyText, ValueKind)>,
+    /// Whether a call with values of this kind, here and now, uses the cache.
+    #[inline]
+    pub(crate) fn uses(&self, kind: &ValueKind) -> bool {
+        !self.goes_past() && self.admit(kind).is_ok()
+    }
+
+    /// What a call does that uses the cache and found nothing in memory.
+    pub(crate) fn load(
+        self: Arc<Self>,
+        key: KeyText,
+        kind: ValueKind,
         shares: Option<TypeId>,
         options: LoadOptions,
     ) -> Soon<Arrived> {
-        let Some((cache, key, kind)) = place else {
-            return Soon::now(Arrived::PAST);
-        };
-        if cache.goes_past() || cache.admit(&kind).is_err() {
-            cache.bypass();
-            return Soon::now(Arrived::PAST);
-        }
-        if let Some(held) = cache.in_memory(&key) {
-            cache.counters.memory_hits.one();
-            return Soon::now(Arrived(End::Held(held)));
-        }
         let load = Load {
-            cache,
+            cache: self,
             key,
             kind,
             options,
@@ -103,13 +100,12 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
-        if self.goes_past() || self.admit(&kind).is_err() {
+        if !self.uses(&kind) {
             self.bypass();
             return None;
         }
-        if let Some(held) = self.in_memory(key) {
-            self.counters.memory_hits.one();
-            return held.value().cloned();
+        if let Some(hit) = self.hit(key) {
+            return hit.value().cloned();
         }
         if self.config.backend().is_some() {
             let presence = self.flights.attend(key.as_str());
@@ -156,16 +152,16 @@ impl Load {
         let mut waiting_since = None;
         loop {
             let entered =
-                presence.enter(tokens, |held| cache.counts(held), || cache.in_memory(key));
+                presence.enter(tokens, |held| cache.counts(held), || cache.look_again(key));
             if waiting_since.is_none() {
                 match &entered {
-                    Entered::Found(_) => cache.counters.memory_hits.one(),
+                    Entered::Found(_) => drop(cache.counters.memory_hits.one()),
                     Entered::Lead(_) => cache.counters.misses.one(),
                     Entered::Join(_) => cache.counters.coalesced.one(),
                 }
             }
             let waiter = match entered {
-                Entered::Found(held) => return Arrived(End::Held(held)),
+                Entered::Found(held) => return Arrived(End::Held(Hit::Held(held))),
                 Entered::Lead(lead) => return self.lead(lead),
                 Entered::Join(waiter) => waiter,
             };
@@ -176,7 +172,7 @@ impl Load {
             };
             presence = back;
             match ended {
-                Ended::Landed(held) => return Arrived(End::Held(held)),
+                Ended::Landed(held) => return Arrived(End::Held(Hit::Held(held))),
                 Ended::Failed(Some(error)) if Some((*error).type_id()) == self.shares => {
                     return Arrived(End::Failed(error));
                 }
@@ -198,7 +194,15 @@ impl Load {
 }
 
 impl Arrived {
-    const PAST: Self = Self(End::Lead(Leader::PAST));
+    #[inline]
+    pub(crate) fn hit(hit: Hit) -> Soon<Self> {
+        Soon::now(Self(End::Held(hit)))
+    }
+
+    /// For a call that goes past the cache.
+    pub(crate) fn past() -> Soon<Self> {
+        Soon::now(Self(End::Lead(Leader::PAST)))
+    }
 
     /// What the function returns, or the leader of the load that is to make it.
     ///
@@ -210,8 +214,8 @@ impl Arrived {
     {
         // Plain matches: each closure would be a function more to compile for every type.
         match self.0 {
-            End::Held(held) => {
-                if let Some(value) = held.value::<O::Value>() {
+            End::Held(hit) => {
+                if let Some(value) = hit.value::<O::Value>() {
                     return Ok(O::success(value.clone()));
                 }
             }

@@ -1,45 +1,106 @@
 //! The buffer a key text is written into, and the forms of a string in it.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 
+use arrayvec::ArrayString;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::DEFAULT_KEY;
 
+/// Texts up to this length, in bytes, are kept in place: a number, a UUID with a word before it. So a hit allocates nothing.
+const SHORT: usize = 48;
+
 /// Where a key text is written. The one place that knows how it is kept.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Buffer(String);
+#[derive(Clone)]
+pub(super) enum Buffer {
+    Short(ArrayString<SHORT>),
+    /// Has been longer at some time.
+    Long(String),
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self::Short(ArrayString::new_const())
+    }
+}
+
+impl PartialEq for Buffer {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Buffer {}
+
+impl Hash for Buffer {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({} bytes)", self.0.len())
+        write!(f, "Buffer({} bytes)", self.len())
     }
 }
 
 impl Buffer {
     pub(super) fn as_str(&self) -> &str {
-        &self.0
+        match self {
+            Self::Short(text) => text,
+            Self::Long(text) => text,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.as_str().len()
     }
 
     pub(super) fn push_str(&mut self, text: &str) {
-        self.0.push_str(text);
+        if let Self::Short(short) = self
+            && short.try_push_str(text).is_ok()
+        {
+            return;
+        }
+        self.lengthen().push_str(text);
+    }
+
+    #[cold]
+    fn lengthen(&mut self) -> &mut String {
+        if let Self::Short(short) = self {
+            let mut long = String::with_capacity(4 * SHORT);
+            long.push_str(short);
+            *self = Self::Long(long);
+        }
+        match self {
+            Self::Long(long) => long,
+            Self::Short(_) => unreachable!("was lengthened above"),
+        }
     }
 
     /// Appends the base64url form of `bytes`, without padding.
     pub(super) fn push_base64(&mut self, bytes: &[u8]) {
-        URL_SAFE_NO_PAD.encode_string(bytes, &mut self.0);
+        // A digest fits.
+        let mut encoded = [0; 2 * SHORT];
+        match URL_SAFE_NO_PAD.encode_slice(bytes, &mut encoded) {
+            Ok(len) => self.push_str(str::from_utf8(&encoded[..len]).unwrap_or_default()),
+            Err(_) => URL_SAFE_NO_PAD.encode_string(bytes, self.lengthen()),
+        }
     }
 
     pub(super) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        match self {
+            Self::Short(text) => text.truncate(len),
+            Self::Long(text) => text.truncate(len),
+        }
     }
 
     pub(super) fn insert_str(&mut self, at: usize, text: &str) {
-        self.0.insert_str(at, text);
+        // As it is for one form in a thousand, it need not be fast.
+        self.lengthen().insert_str(at, text);
     }
 
     /// A string that is a whole key: as it is, unless that could be taken for something else.
@@ -77,8 +138,9 @@ impl Buffer {
             0x0c => self.push_str("\\f"),
             _ => {
                 self.push_str("\\u00");
-                self.0.push(HEX[usize::from(byte >> 4)].into());
-                self.0.push(HEX[usize::from(byte & 15)].into());
+                for digit in [byte >> 4, byte & 15] {
+                    self.push_str(char::from(HEX[usize::from(digit)]).encode_utf8(&mut [0; 4]));
+                }
             }
         }
     }
