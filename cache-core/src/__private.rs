@@ -529,6 +529,14 @@ pub fn success<R, O: Outcome<Returned = R>>(_returns: Returns<R, O>, value: O::V
     O::success(value)
 }
 
+/// States the type of a body. It is not called.
+///
+/// # Panics
+/// If it were.
+pub fn never_returned<R>() -> R {
+    unreachable!("the call of this is never reached")
+}
+
 /// `outcome!` for a return type without a name.
 pub fn plain<R>() -> Returns<R, IsPlain<R>> {
     Returns::unstored(IsPlain::NEW)

@@ -53,7 +53,7 @@ struct Expansion<'a> {
 //                 Err(leader) => leader,
 //             };
 //             let returned = async move {
-//                 if let Some(returned) = None::<Ret> { return returned; }
+//                 if false { return never_returned::<Ret>(); }
 //                 { body }
 //             }.await;
 //             Leader::finish(step, returns, returned)
@@ -164,7 +164,7 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 impl Expansion<'_> {
     /// What is done with the arguments, and what is done then.
     fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
-        let Self { span, .. } = self;
+        let Self { private, span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
             .layers
@@ -195,8 +195,8 @@ impl Expansion<'_> {
             async move {
                 #whole
                 // Never taken: it states the type, so that a body of another type is blamed for it.
-                if let ::core::option::Option::Some(returned) = ::core::option::Option::None::<#output> {
-                    return returned;
+                if false {
+                    return #private::never_returned::<#output>();
                 }
                 #block
             }.await

@@ -1,6 +1,6 @@
 //! What most calls come to: a value of this process.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use super::CacheInner;
 use crate::{front::Found, key::KeyText, memory::Held};
@@ -13,13 +13,17 @@ pub(crate) enum Hit {
 }
 
 impl Hit {
-    /// The value, if it is a `V`.
     #[inline]
-    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
+    pub(crate) fn any(&self) -> Option<&dyn Any> {
         match self {
-            Self::InFront(found) => found.held()?.value(),
-            Self::Held(held) => held.value(),
+            Self::InFront(found) => Some(found.held()?.any()),
+            Self::Held(held) => Some(held.any()),
         }
+    }
+
+    /// The value, if it is a `V`.
+    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
+        self.any()?.downcast_ref()
     }
 }
 

@@ -204,6 +204,16 @@ impl Arrived {
         Soon::now(Self(End::Lead(Leader::PAST)))
     }
 
+    /// A value that others have too.
+    #[inline]
+    fn shared(&self) -> Option<&dyn Any> {
+        match &self.0 {
+            End::Held(hit) => hit.any(),
+            End::Copied(copied) => Some(copied.any()),
+            End::Read(_) | End::Failed(_) | End::Lead(_) => None,
+        }
+    }
+
     /// What the function returns, or the leader of the load that is to make it.
     ///
     /// # Errors
@@ -213,20 +223,16 @@ impl Arrived {
         O: Outcome<Returned = R, Value: Clone + 'static>,
     {
         // Plain matches: each closure would be a function more to compile for every type.
+        if let Some(value) = self.shared()
+            && let Some(value) = value.downcast_ref::<O::Value>()
+        {
+            return Ok(O::success(value.clone()));
+        }
         match self.0 {
-            End::Held(hit) => {
-                if let Some(value) = hit.value::<O::Value>() {
-                    return Ok(O::success(value.clone()));
-                }
-            }
+            End::Held(_) | End::Copied(_) => {}
             End::Read(value) => {
                 if let Ok(value) = value.downcast() {
                     return Ok(O::success(*value));
-                }
-            }
-            End::Copied(copied) => {
-                if let Some(value) = copied.value::<O::Value>() {
-                    return Ok(O::success(value.clone()));
                 }
             }
             End::Failed(error) => {
