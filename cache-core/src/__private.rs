@@ -277,8 +277,7 @@ pub fn arrive<R, O: Outcome<Returned = R>>(
     mut plan: Plan,
     returns: Returns<R, O>,
 ) -> Soon<Arrived> {
-    let shares = returns.share.map(|share| share.error);
-    arrive_as(&mut plan, returns.kind.as_ref(), shares)
+    arrive_as(&mut plan, returns.kind.as_ref(), returns.shares)
 }
 
 fn arrive_as(plan: &mut Plan, kind: Option<&ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
@@ -360,8 +359,14 @@ impl Attempt {
         let Some(attempt) = self.0 else {
             return Soon::now(());
         };
-        let store = store_if.is_none_or(|store_if| store_if(value));
-        let asked = ttl_with.filter(|_| store).map(|ttl_with| ttl_with(value));
+        let store = match store_if {
+            Some(store_if) => store_if(value),
+            None => true,
+        };
+        let asked = match ttl_with {
+            Some(ttl_with) if store => Some(ttl_with(value)),
+            _ => None,
+        };
         let cache = Arc::clone(&attempt.cache);
         let key = || key_of_value(&cache, value, key_parts, key_with);
         attempt

@@ -163,7 +163,8 @@ impl<V> Kept<V> {
     {
         Self {
             form: Some(Form::of::<V>()),
-            ..Self::in_memory()
+            is_none: never_none,
+            value: PhantomData,
         }
     }
 
@@ -264,21 +265,26 @@ impl<T, E: Clone + Send + Sync + 'static> ErrorProbe<T, E> {
     pub fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
         Some(ShareError {
             error: TypeId::of::<E>(),
-            take: |returned| match returned {
-                Ok(_) => None,
-                Err(error) => Some(shared(error)),
-            },
-            give: |shared| taken(&**shared).map(Err),
+            take: take::<T, E>,
+            give: give::<T, E>,
         })
     }
 }
 
-fn shared<E: Clone + Send + Sync + 'static>(error: &E) -> SharedError {
-    Arc::new(error.clone())
+// Functions and not closures, and plain matches: each closure is one or two functions more to compile for every type.
+fn take<T, E: Clone + Send + Sync + 'static>(returned: &Result<T, E>) -> Option<SharedError> {
+    match returned {
+        Ok(_) => None,
+        Err(error) => Some(Arc::new(error.clone())),
+    }
 }
 
-fn taken<E: Clone + 'static>(shared: &dyn Any) -> Option<E> {
-    shared.downcast_ref().cloned()
+#[allow(clippy::manual_map)]
+fn give<T, E: Clone + 'static>(shared: &SharedError) -> Option<Result<T, E>> {
+    match shared.downcast_ref::<E>() {
+        Some(error) => Some(Err(error.clone())),
+        None => None,
+    }
 }
 
 pub trait ShareAny<R> {
@@ -347,6 +353,8 @@ impl ValueKind {
 pub struct Returns<R, O: Outcome<Returned = R>> {
     pub(crate) kind: Option<ValueKind>,
     pub(crate) share: Option<ShareError<R>>,
+    /// The type of the errors that it can share.
+    pub(crate) shares: Option<TypeId>,
     outcome: PhantomData<fn() -> O>,
 }
 
@@ -363,13 +371,19 @@ impl<R, O: Outcome<Returned = R>> Returns<R, O> {
         Self {
             kind: None,
             share: None,
+            shares: None,
             outcome: PhantomData,
         }
     }
 
+    #[allow(clippy::manual_map)] // as above
     pub(crate) fn with(kind: ValueKind, share: Option<ShareError<R>>) -> Self {
         Self {
             kind: Some(kind),
+            shares: match &share {
+                Some(share) => Some(share.error),
+                None => None,
+            },
             share,
             outcome: PhantomData,
         }
