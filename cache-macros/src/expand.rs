@@ -191,13 +191,14 @@ impl Expansion<'_> {
             #unpack
             #(#from_names)*
         };
+        // Never taken: it states the type, so that a body of another type is blamed for it.
+        let stated = (!matches!(self.function.output(), Some(Type::Never(_)))).then(
+            || quote_spanned!(*span=> if false { return #private::never_returned::<#output>(); }),
+        );
         let body = quote_spanned! {*span=>
             async move {
                 #whole
-                // Never taken: it states the type, so that a body of another type is blamed for it.
-                if false {
-                    return #private::never_returned::<#output>();
-                }
+                #stated
                 #block
             }.await
         };
