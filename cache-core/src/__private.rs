@@ -277,7 +277,8 @@ pub fn arrive<R, O: Outcome<Returned = R>>(
     mut plan: Plan,
     returns: Returns<R, O>,
 ) -> Soon<Arrived> {
-    arrive_as(&mut plan, returns.kind.as_ref(), returns.shares)
+    let shares = returns.share.map(|share| share.error);
+    arrive_as(&mut plan, returns.kind.as_ref(), shares)
 }
 
 fn arrive_as(plan: &mut Plan, kind: Option<&ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {

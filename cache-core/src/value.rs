@@ -353,8 +353,6 @@ impl ValueKind {
 pub struct Returns<R, O: Outcome<Returned = R>> {
     pub(crate) kind: Option<ValueKind>,
     pub(crate) share: Option<ShareError<R>>,
-    /// The type of the errors that it can share.
-    pub(crate) shares: Option<TypeId>,
     outcome: PhantomData<fn() -> O>,
 }
 
@@ -371,19 +369,13 @@ impl<R, O: Outcome<Returned = R>> Returns<R, O> {
         Self {
             kind: None,
             share: None,
-            shares: None,
             outcome: PhantomData,
         }
     }
 
-    #[allow(clippy::manual_map)] // as above
     pub(crate) fn with(kind: ValueKind, share: Option<ShareError<R>>) -> Self {
         Self {
             kind: Some(kind),
-            shares: match &share {
-                Some(share) => Some(share.error),
-                None => None,
-            },
             share,
             outcome: PhantomData,
         }
