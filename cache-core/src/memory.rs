@@ -209,10 +209,11 @@ impl Memory {
     /// Gives back the memory of entries whose epoch is over.
     pub(crate) fn clear(&self) {
         let _hold = Hold::new();
+        self.entries.invalidate_all();
+        // In this order: who brings an entry to the front meanwhile sees that the store has lost it, or is cleared here.
         if let Some(front) = &self.front {
             front.clear();
         }
-        self.entries.invalidate_all();
     }
 
     /// The keys of the entries that count.
