@@ -27,15 +27,17 @@ pub use crate::{
     name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
-    value::{HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, ValueType, value_type},
+    value::{
+        Answer, HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, Unstored, ValueType, value_type,
+    },
 };
 use crate::{
-    cache::{CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith},
+    cache::{CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith, Wish},
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
     site::SiteCache,
-    value::ValueKind,
+    value::{Kept, Share, ValueKind},
 };
 
 /// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
@@ -44,7 +46,8 @@ pub mod questions {
     pub use crate::value::{ContentOfAny, KeptAny, KeptOption, OutcomeOfPlain, ShareAny};
 }
 
-/// Finds out about a return type what its name does not say.
+/// Finds out about a return type what its name does not say. Nothing of that happens when the program runs: the compiler is
+/// asked for the type of something that is never computed.
 ///
 /// `serde` asks whether the value has serde's traits, `share` whether the error can be given to those who wait. They are left
 /// out for types that borrow: the compiler answers with lifetimes erased, which would be wrong.
@@ -65,9 +68,13 @@ macro_rules! __returns {
     };
     (@ $returned:ty, $kept:ident, $share:ident) => {{
         use $crate::__private::questions::*;
-        let outcome = $crate::__private::Probe::<$returned>::NEW.cache_outcome();
-        let (value, error) = (outcome.value_probe(), outcome.error_probe());
-        $crate::__private::Returns::<$returned, _>::new(outcome, (&value).$kept(), error.$share())
+        if false {
+            let outcome = $crate::__private::Probe::<$returned>::NEW.cache_outcome();
+            let (value, error) = (outcome.value_probe(), outcome.error_probe());
+            $crate::__private::Returns::of(outcome, (&value).$kept(), error.$share())
+        } else {
+            $crate::__private::Returns::inferred()
+        }
     }};
 }
 
@@ -77,9 +84,13 @@ macro_rules! __returns {
 macro_rules! __outcome {
     ($returned:ty) => {{
         use $crate::__private::questions::*;
-        $crate::__private::Returns::<$returned, _>::unstored(
-            $crate::__private::Probe::<$returned>::NEW.cache_outcome(),
-        )
+        if false {
+            $crate::__private::Returns::unstored(
+                $crate::__private::Probe::<$returned>::NEW.cache_outcome(),
+            )
+        } else {
+            $crate::__private::Returns::inferred()
+        }
     }};
 }
 
@@ -95,10 +106,14 @@ macro_rules! __value_type {
     };
     (@ $returned:ty, $kept:ident) => {{
         use $crate::__private::questions::*;
-        let value = $crate::__private::Probe::<$returned>::NEW
-            .cache_outcome()
-            .value_probe();
-        $crate::__private::value_type(value.cache_content(), (&value).$kept())
+        $crate::__private::value_type(if false {
+            let value = $crate::__private::Probe::<$returned>::NEW
+                .cache_outcome()
+                .value_probe();
+            ::core::option::Option::Some((value.cache_content(), (&value).$kept()))
+        } else {
+            ::core::option::Option::None
+        })
     }};
 }
 
@@ -273,12 +288,8 @@ enum Decided {
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
 /// Before the body of a `cache_result`.
-pub fn arrive<R, O: Outcome<Returned = R>>(
-    mut plan: Plan,
-    returns: Returns<R, O>,
-) -> Soon<Arrived> {
-    let shares = returns.share.map(|share| share.error);
-    arrive_as(&mut plan, returns.kind.as_ref(), shares)
+pub fn arrive<A: Answer>(mut plan: Plan, _returns: A) -> Soon<Arrived> {
+    arrive_as(&mut plan, A::Kept::kind().as_ref(), A::Share::error())
 }
 
 fn arrive_as(plan: &mut Plan, kind: Option<&ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
@@ -316,11 +327,8 @@ fn load(plan: &mut Plan, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arriv
 }
 
 /// Before the body of a `cache_put`.
-pub fn attempt_put<R, O: Outcome<Returned = R>>(
-    plan: Plan,
-    returns: Returns<R, O>,
-) -> Soon<Attempt> {
-    attempt_put_as(plan, returns.kind)
+pub fn attempt_put<A: Answer>(plan: Plan, _returns: A) -> Soon<Attempt> {
+    attempt_put_as(plan, A::Kept::kind())
 }
 
 fn attempt_put_as(plan: Plan, kind: Option<ValueKind>) -> Soon<Attempt> {
@@ -345,7 +353,7 @@ pub struct Attempt(Option<Box<PutAttempt>>);
 impl Attempt {
     /// If it succeeded.
     pub fn finish<V: Clone + Send + Sync + 'static>(self, value: &V) -> Soon<()> {
-        self.finish_with(value, None, None, 0, None)
+        self.end(value, Wish::USUAL, &|_| None)
     }
 
     /// The same where the options look at the value.
@@ -357,24 +365,27 @@ impl Attempt {
         key_parts: usize,
         key_with: KeyWith<'_, V>,
     ) -> Soon<()> {
-        let Some(attempt) = self.0 else {
+        if self.0.is_none() {
             return Soon::now(());
-        };
-        let store = match store_if {
-            Some(store_if) => store_if(value),
-            None => true,
-        };
-        let asked = match ttl_with {
-            Some(ttl_with) if store => Some(ttl_with(value)),
-            _ => None,
-        };
-        let cache = Arc::clone(&attempt.cache);
-        let key = || key_of_value(&cache, value, key_parts, key_with);
-        attempt
-            .finish(value, &key, store, asked, &|stamp| {
-                Held::new(value.clone(), stamp)
-            })
-            .map(drop)
+        }
+        let wish = Wish::of(value, store_if, ttl_with);
+        self.end(value, wish, &|cache| {
+            key_of_value(cache, value, key_parts, key_with)
+        })
+    }
+
+    fn end<V: Clone + Send + Sync + 'static>(
+        self,
+        value: &V,
+        wish: Wish,
+        key: &dyn Fn(&CacheInner) -> Option<KeyText>,
+    ) -> Soon<()> {
+        match self.0 {
+            Some(attempt) => attempt
+                .finish(value, key, wish, &|stamp| Held::new(value.clone(), stamp))
+                .map(drop),
+            None => Soon::now(()),
+        }
     }
 }
 
@@ -505,14 +516,14 @@ impl Step for Change {
     }
 }
 
-/// After the body: the step with the value, or what a body returned that failed.
+/// After the body: the step and the value, or what a body returned that failed.
 ///
-/// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
-pub fn after<S: Step, R, O: Outcome<Returned = R>>(
+/// While the future waits for the cache it keeps the value alone: an error need not be `Send`.
+pub fn after<S: Step, A: Answer>(
     step: S,
-    returns: Returns<R, O>,
-    returned: R,
-) -> Result<(S, O::Value), R> {
+    returns: A,
+    returned: A::Returned,
+) -> Result<(S, A::Value), A::Returned> {
     match split(returns, returned) {
         Ok(value) => Ok((step, value)),
         Err(returned) => {
@@ -523,34 +534,31 @@ pub fn after<S: Step, R, O: Outcome<Returned = R>>(
 }
 
 /// The value, if the function succeeded; else what it returned.
-pub fn split<R, O: Outcome<Returned = R>>(
-    _returns: Returns<R, O>,
-    returned: R,
-) -> Result<O::Value, R> {
-    O::split(returned)
+pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<A::Value, A::Returned> {
+    A::Outcome::split(returned)
 }
 
 /// The function's result that holds this value.
-pub fn success<R, O: Outcome<Returned = R>>(_returns: Returns<R, O>, value: O::Value) -> R {
-    O::success(value)
+pub fn success<A: Answer>(_returns: A, value: A::Value) -> A::Returned {
+    A::Outcome::success(value)
 }
 
 /// States the type of a body. It is not called.
 ///
 /// # Panics
 /// If it were.
-pub fn never_returned<R>() -> R {
+pub fn never<R>() -> R {
     unreachable!("the call of this is never reached")
 }
 
 /// `outcome!` for a return type without a name.
-pub fn plain<R>() -> Returns<R, IsPlain<R>> {
-    Returns::unstored(IsPlain::NEW)
+pub fn plain<R>() -> Unstored<IsPlain<R>> {
+    Returns::inferred()
 }
 
 /// The same for `Result<impl Trait, E>`.
-pub fn fallible<T, E>() -> Returns<Result<T, E>, IsResult<T, E>> {
-    Returns::unstored(IsResult::NEW)
+pub fn fallible<T, E>() -> Unstored<IsResult<T, E>> {
+    Returns::inferred()
 }
 
 /// Takes what `manager = …` gives, a manager or a reference to one.

@@ -35,7 +35,7 @@ use self::remote::Read;
 pub(crate) use self::{
     hit::Hit,
     invalidate::{Interrupted, Target},
-    load::{Decision, TtlWith},
+    load::{Decision, TtlWith, Wish},
     put::PutAttempt,
 };
 pub use self::{

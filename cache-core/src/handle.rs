@@ -5,12 +5,12 @@ use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time:
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    cache::{Arrived, CacheInner, LoadOptions, Target},
+    cache::{Arrived, CacheInner, LoadOptions, Target, Wish},
     config::EffectiveConfig,
     error::CacheError,
     memory::Held,
     stats::CacheStats,
-    value::{IsPlain, IsResult, Kept, Outcome, Returns, ValueKind},
+    value::{IsPlain, IsResult, Outcome, Unstored, ValueKind, never_none},
 };
 
 /// A cache by name, to be used beside or instead of the attributes. The entries are the same.
@@ -68,7 +68,7 @@ impl<V: Clone + Send + Sync + 'static> Cache<V> {
 
 impl<V: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Cache<V> {
     fn kind() -> ValueKind {
-        Kept::<V>::anywhere().kind()
+        ValueKind::anywhere::<V>()
     }
 
     /// The value of `key`, if there is one that counts. A failing backend is a miss.
@@ -329,7 +329,7 @@ impl<V> LocalCache<V> {
 /// The methods that read or store values. [`Cache`] documents them.
 impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
     fn kind() -> ValueKind {
-        Kept::<V>::in_memory().kind()
+        ValueKind::here::<V>(never_none)
     }
 
     /// See [`Cache::get`].
@@ -394,7 +394,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         K: Serialize + ?Sized,
         O: Outcome<Returned = R, Value = V>,
     {
-        let returns = Returns::<R, O>::with(kind, None);
+        let returns = Unstored::<O>::inferred();
         let arrived = match self.inner.key(key) {
             Ok(key) if self.inner.uses(&kind) => match self.inner.hit(&key) {
                 Some(hit) => Arrived::hit(hit),
@@ -426,7 +426,8 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         let Some(attempt) = self.inner.attempt_put(key, kind, None).await? else {
             return Ok(());
         };
-        let stored = attempt.finish(&value, &|| None, true, ttl, &|stamp| {
+        let wish = Wish { ttl, ..Wish::USUAL };
+        let stored = attempt.finish(&value, &|_| None, wish, &|stamp| {
             Held::new(value.clone(), stamp)
         });
         stored.await

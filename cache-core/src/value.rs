@@ -143,93 +143,108 @@ impl<R> OutcomeOfPlain for Probe<R> {
     }
 }
 
-/// How values of type `V` are kept.
-pub struct Kept<V> {
-    form: Option<&'static Form>,
-    /// For values without a form.
-    is_none: fn(&dyn Any) -> bool,
-    value: PhantomData<fn() -> V>,
+/// How the values of a function are kept. It is a type, of which nothing is there when the program runs.
+pub trait Kept: Copy {
+    /// `None`: they are not.
+    fn kind() -> Option<ValueKind>;
 }
 
-fn never_none(_value: &dyn Any) -> bool {
-    false
+/// Values that are only looked at.
+#[derive(Clone, Copy)]
+pub struct Unkept;
+
+/// In memory and in backends.
+pub struct Anywhere<V>(PhantomData<fn() -> V>);
+
+/// In memory.
+pub struct Here<V>(PhantomData<fn() -> V>);
+
+/// In memory, and known to be an `Option`.
+pub struct OptionHere<T>(PhantomData<fn() -> T>);
+
+impl<V> Clone for Anywhere<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-impl<V> Kept<V> {
-    /// In memory and in backends.
-    pub(crate) fn anywhere() -> Self
-    where
-        V: Serialize + DeserializeOwned + Send + Sync + 'static,
-    {
-        Self {
-            form: Some(Form::of::<V>()),
-            is_none: never_none,
-            value: PhantomData,
-        }
-    }
+impl<V> Copy for Anywhere<V> {}
 
-    pub(crate) fn in_memory() -> Self {
-        Self {
-            form: None,
-            is_none: never_none,
-            value: PhantomData,
-        }
+impl<V> Clone for Here<V> {
+    fn clone(&self) -> Self {
+        *self
     }
+}
 
-    pub(crate) fn kind(&self) -> ValueKind
-    where
-        V: 'static,
-    {
-        ValueKind {
-            ty: ValueType::of::<V>(self.form.is_some()),
-            form: self.form,
-            is_none: self.is_none,
-        }
+impl<V> Copy for Here<V> {}
+
+impl<T> Clone for OptionHere<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for OptionHere<T> {}
+
+impl Kept for Unkept {
+    fn kind() -> Option<ValueKind> {
+        None
+    }
+}
+
+impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Kept for Anywhere<V> {
+    fn kind() -> Option<ValueKind> {
+        Some(ValueKind::anywhere::<V>())
+    }
+}
+
+impl<V: 'static> Kept for Here<V> {
+    fn kind() -> Option<ValueKind> {
+        Some(ValueKind::here::<V>(never_none))
+    }
+}
+
+impl<T: 'static> Kept for OptionHere<T> {
+    fn kind() -> Option<ValueKind> {
+        Some(ValueKind::here::<Option<T>>(|value| {
+            value
+                .downcast_ref::<Option<T>>()
+                .is_some_and(Option::is_none)
+        }))
     }
 }
 
 impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Probe<V> {
-    pub fn cache_kept(&self) -> Kept<V> {
-        Kept::anywhere()
+    pub fn cache_kept(&self) -> Anywhere<V> {
+        Anywhere(PhantomData)
     }
 }
 
-pub trait KeptOption<V> {
-    fn cache_kept(&self) -> Kept<V>;
+pub trait KeptOption<T> {
+    fn cache_kept(&self) -> OptionHere<T> {
+        OptionHere(PhantomData)
+    }
 
     /// Without asking for serde's traits.
-    fn cache_kept_here(&self) -> Kept<V> {
-        self.cache_kept()
+    fn cache_kept_here(&self) -> OptionHere<T> {
+        OptionHere(PhantomData)
     }
 }
 
-impl<T: 'static> KeptOption<Option<T>> for Probe<Option<T>> {
-    fn cache_kept(&self) -> Kept<Option<T>> {
-        Kept {
-            is_none: |value| {
-                value
-                    .downcast_ref::<Option<T>>()
-                    .is_some_and(Option::is_none)
-            },
-            ..Kept::in_memory()
-        }
-    }
-}
+impl<T: 'static> KeptOption<T> for Probe<Option<T>> {}
 
 pub trait KeptAny<V> {
-    fn cache_kept(&self) -> Kept<V>;
+    fn cache_kept(&self) -> Here<V> {
+        Here(PhantomData)
+    }
 
     /// Without asking for serde's traits.
-    fn cache_kept_here(&self) -> Kept<V> {
-        self.cache_kept()
+    fn cache_kept_here(&self) -> Here<V> {
+        Here(PhantomData)
     }
 }
 
-impl<V> KeptAny<V> for &Probe<V> {
-    fn cache_kept(&self) -> Kept<V> {
-        Kept::in_memory()
-    }
-}
+impl<V> KeptAny<V> for &Probe<V> {}
 
 /// There is something to keep.
 pub struct Something;
@@ -261,78 +276,112 @@ pub trait Keepable {}
 
 impl Keepable for Something {}
 
-impl<T, E: Clone + Send + Sync + 'static> ErrorProbe<T, E> {
-    pub fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
-        Some(ShareError {
-            error: TypeId::of::<E>(),
-            take: take::<T, E>,
-            give: give::<T, E>,
-        })
+/// Whether the error of a function that failed gets to those who waited for it, and how. A type, as [`Kept`] is.
+pub trait Share: Copy {
+    type Returned;
+
+    /// The type of the error, if it can be shared. Functions that share a cache need not share their errors.
+    fn error() -> Option<TypeId> {
+        None
     }
-}
 
-// Functions and not closures, and plain matches: each closure is one or two functions more to compile for every type.
-fn take<T, E: Clone + Send + Sync + 'static>(returned: &Result<T, E>) -> Option<SharedError> {
-    match returned {
-        Ok(_) => None,
-        Err(error) => Some(Arc::new(error.clone())),
+    fn take(_returned: &Self::Returned) -> Option<SharedError> {
+        None
     }
-}
 
-#[allow(clippy::manual_map)]
-fn give<T, E: Clone + 'static>(shared: &SharedError) -> Option<Result<T, E>> {
-    match shared.downcast_ref::<E>() {
-        Some(error) => Some(Err(error.clone())),
-        None => None,
-    }
-}
-
-pub trait ShareAny<R> {
-    fn cache_share(&self) -> Option<ShareError<R>>;
-
-    /// Without asking.
-    fn cache_no_share(&self) -> Option<ShareError<R>> {
+    fn give(_error: &SharedError) -> Option<Self::Returned> {
         None
     }
 }
 
-impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {
-    fn cache_share(&self) -> Option<ShareError<Result<T, E>>> {
-        None
-    }
-}
+/// The error of a `Result<T, E>` can be shared.
+pub struct Shared<T, E>(PhantomData<fn() -> (T, E)>);
 
-impl<R> ShareAny<R> for NoErrorProbe<R> {
-    fn cache_share(&self) -> Option<ShareError<R>> {
-        None
-    }
-}
+/// There is none, or it cannot.
+pub struct Unshared<R>(PhantomData<fn() -> R>);
 
-/// The type behind a probe, unless part of it could not be named where this was called.
-pub fn value_type<V: 'static>(_content: impl Keepable, kept: Kept<V>) -> Option<ValueType> {
-    Some(kept.kind().ty).filter(ValueType::is_named)
-}
-
-/// How an error gets from the function that failed to those who waited for it.
-pub struct ShareError<R> {
-    /// Functions that share a cache need not share their errors.
-    pub(crate) error: TypeId,
-    pub(crate) take: fn(&R) -> Option<SharedError>,
-    pub(crate) give: fn(&SharedError) -> Option<R>,
-}
-
-impl<R> Clone for ShareError<R> {
+impl<T, E> Clone for Shared<T, E> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R> Copy for ShareError<R> {}
+impl<T, E> Copy for Shared<T, E> {}
+
+impl<R> Clone for Unshared<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Unshared<R> {}
+
+// Plain matches: each closure is one or two functions more to compile for every type.
+impl<T, E: Clone + Send + Sync + 'static> Share for Shared<T, E> {
+    type Returned = Result<T, E>;
+
+    fn error() -> Option<TypeId> {
+        Some(TypeId::of::<E>())
+    }
+
+    fn take(returned: &Result<T, E>) -> Option<SharedError> {
+        match returned {
+            Ok(_) => None,
+            Err(error) => Some(Arc::new(error.clone())),
+        }
+    }
+
+    #[allow(clippy::manual_map)]
+    fn give(shared: &SharedError) -> Option<Result<T, E>> {
+        match shared.downcast_ref::<E>() {
+            Some(error) => Some(Err(error.clone())),
+            None => None,
+        }
+    }
+}
+
+impl<R> Share for Unshared<R> {
+    type Returned = R;
+}
+
+impl<T, E: Clone + Send + Sync + 'static> ErrorProbe<T, E> {
+    pub fn cache_share(&self) -> Shared<T, E> {
+        Shared(PhantomData)
+    }
+}
+
+pub trait ShareAny<R> {
+    fn cache_share(&self) -> Unshared<R> {
+        Unshared(PhantomData)
+    }
+
+    /// Without asking.
+    fn cache_no_share(&self) -> Unshared<R> {
+        Unshared(PhantomData)
+    }
+}
+
+impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {}
+
+impl<R> ShareAny<R> for NoErrorProbe<R> {}
+
+fn named(kind: Option<ValueKind>) -> Option<ValueType> {
+    kind.map(|kind| kind.ty).filter(ValueType::is_named)
+}
+
+/// The type behind a probe, unless part of it could not be named where this was called.
+pub fn value_type<C: Keepable, K: Kept>(_asked: Option<(C, K)>) -> Option<ValueType> {
+    named(K::kind())
+}
+
+pub(crate) fn never_none(_value: &dyn Any) -> bool {
+    false
+}
 
 /// What a cache knows of its values, which it does not name: so that the life of a call is compiled once, and not again for
 /// every function.
 #[derive(Clone, Copy)]
-pub(crate) struct ValueKind {
+pub struct ValueKind {
     pub(crate) ty: ValueType,
     /// How a value is sent to a backend; `None`: it cannot be.
     pub(crate) form: Option<&'static Form>,
@@ -340,6 +389,25 @@ pub(crate) struct ValueKind {
 }
 
 impl ValueKind {
+    #[inline]
+    pub(crate) fn anywhere<V: Serialize + DeserializeOwned + Send + Sync + 'static>() -> Self {
+        Self {
+            ty: ValueType::of::<V>(true),
+            form: Some(Form::of::<V>()),
+            // The form tells.
+            is_none: never_none,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn here<V: 'static>(is_none: fn(&dyn Any) -> bool) -> Self {
+        Self {
+            ty: ValueType::of::<V>(false),
+            form: None,
+            is_none,
+        }
+    }
+
     /// Whether the value is `None`. One that serialises as `None` is one, behind an `Arc` too.
     pub(crate) fn is_none(&self, value: &dyn Any) -> bool {
         match self.form {
@@ -349,38 +417,29 @@ impl ValueKind {
     }
 }
 
-/// All that was found out about a return type.
-pub struct Returns<R, O: Outcome<Returned = R>> {
-    pub(crate) kind: Option<ValueKind>,
-    pub(crate) share: Option<ShareError<R>>,
-    outcome: PhantomData<fn() -> O>,
+/// All that was found out about a return type. It has no size: nothing has to be kept of it while a function runs.
+pub struct Returns<O, K, S>(PhantomData<(O, K, S)>);
+
+/// Of a function whose values are only looked at, or kept by hand.
+pub type Unstored<O> = Returns<O, Unkept, Unshared<<O as Outcome>::Returned>>;
+
+impl<O: Outcome> Unstored<O> {
+    pub fn unstored(_outcome: O) -> Self {
+        Self::inferred()
+    }
 }
 
-impl<R, O: Outcome<Returned = R>> Returns<R, O> {
-    pub fn new(_outcome: O, kept: Kept<O::Value>, share: Option<ShareError<R>>) -> Self
-    where
-        O::Value: 'static,
-    {
-        Self::with(kept.kind(), share)
+impl<O, K, S> Returns<O, K, S> {
+    pub fn inferred() -> Self {
+        Self(PhantomData)
     }
 
-    /// For values that are only looked at.
-    pub fn unstored(_outcome: O) -> Self {
-        Self {
-            kind: None,
-            share: None,
-            outcome: PhantomData,
-        }
+    pub fn of(_outcome: O, _kept: K, _share: S) -> Self {
+        Self::inferred()
     }
+}
 
-    pub(crate) fn with(kind: ValueKind, share: Option<ShareError<R>>) -> Self {
-        Self {
-            kind: Some(kind),
-            share,
-            outcome: PhantomData,
-        }
-    }
-
+impl<O: Outcome, K, S> Returns<O, K, S> {
     /// Has the compiler check that the name is of a cache of these values.
     #[must_use]
     pub fn names(self, _name: &crate::CacheName<O::Value>) -> Self {
@@ -388,13 +447,30 @@ impl<R, O: Outcome<Returned = R>> Returns<R, O> {
     }
 }
 
-impl<R, O: Outcome<Returned = R>> Clone for Returns<R, O> {
+impl<O, K, S> Clone for Returns<O, K, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R, O: Outcome<Returned = R>> Copy for Returns<R, O> {}
+impl<O, K, S> Copy for Returns<O, K, S> {}
+
+/// What every [`Returns`] is.
+pub trait Answer: Copy {
+    type Returned;
+    type Value;
+    type Outcome: Outcome<Returned = Self::Returned, Value = Self::Value>;
+    type Kept: Kept;
+    type Share: Share<Returned = Self::Returned>;
+}
+
+impl<O: Outcome, K: Kept, S: Share<Returned = O::Returned>> Answer for Returns<O, K, S> {
+    type Returned = O::Returned;
+    type Value = O::Value;
+    type Outcome = O;
+    type Kept = K;
+    type Share = S;
+}
 
 /// What stands in the name of a type that could not be named where functions register themselves.
 pub const HIDDEN: &str = "__cache_hidden";

@@ -53,7 +53,7 @@ struct Expansion<'a> {
 //                 Err(leader) => leader,
 //             };
 //             let returned = async move {
-//                 if false { return never_returned::<Ret>(); }
+//                 if false { return never::<Ret>(); }
 //                 { body }
 //             }.await;
 //             Leader::finish(step, returns, returned)
@@ -192,9 +192,8 @@ impl Expansion<'_> {
             #(#from_names)*
         };
         // Never taken: it states the type, so that a body of another type is blamed for it.
-        let stated = (!matches!(self.function.output(), Some(Type::Never(_)))).then(
-            || quote_spanned!(*span=> if false { return #private::never_returned::<#output>(); }),
-        );
+        let stated = (!matches!(self.function.output(), Some(Type::Never(_))))
+            .then(|| quote_spanned!(*span=> if false { return #private::never::<#output>(); }));
         let body = quote_spanned! {*span=>
             async move {
                 #whole

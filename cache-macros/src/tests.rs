@@ -49,7 +49,7 @@ fn the_expansion_of_a_function_is_short() {
             Kind::Invalidate,
             r#"cache = "product""#,
             &several,
-            65,
+            60,
         ),
     ] {
         let lines = lines(kind, args, function);

@@ -21,7 +21,7 @@ use crate::{
     flight::{Ended, Entered, Lead, SharedError, Tokens, Waited},
     key::KeyText,
     memory::{Held, Stamp},
-    value::{Outcome, Returns, ValueKind},
+    value::{Answer, Outcome, Share, ValueKind},
 };
 
 /// Whether a value is to be kept, or whether it is a reason to invalidate.
@@ -29,6 +29,36 @@ pub(crate) type Decision<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
 
 /// For how long it is to be kept.
 pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
+
+type Wishes<'f, V> = Option<&'f dyn Fn(&V) -> Wish>;
+
+/// What the options of a function say about its value.
+#[derive(Clone, Copy)]
+pub(crate) struct Wish {
+    pub(crate) store: bool,
+    pub(crate) ttl: Option<Duration>,
+}
+
+impl Wish {
+    /// Where they say nothing.
+    pub(crate) const USUAL: Self = Self {
+        store: true,
+        ttl: None,
+    };
+
+    pub(crate) fn of<V>(value: &V, store_if: Decision<'_, V>, ttl_with: TtlWith<'_, V>) -> Self {
+        // Plain matches: each closure would be a function more to compile for every type.
+        let store = match store_if {
+            Some(store_if) => store_if(value),
+            None => true,
+        };
+        let ttl = match ttl_with {
+            Some(ttl_with) if store => Some(ttl_with(value)),
+            _ => None,
+        };
+        Self { store, ttl }
+    }
+}
 
 /// A call on its way to a value.
 pub(super) struct Load {
@@ -54,6 +84,13 @@ enum End {
     Failed(SharedError),
     /// The body has to run.
     Lead(Leader),
+}
+
+/// What one call has for itself.
+enum Owned {
+    Value(AnyValue),
+    Error(SharedError),
+    Nothing,
 }
 
 /// The call that runs the body, and its duties. Dropped, it hands over to somebody who waits.
@@ -218,34 +255,40 @@ impl Arrived {
     ///
     /// # Errors
     /// The body has to run.
-    pub fn conclude<R, O>(self, returns: Returns<R, O>) -> Result<R, Leader>
+    pub fn conclude<A>(self, _returns: A) -> Result<A::Returned, Leader>
     where
-        O: Outcome<Returned = R, Value: Clone + 'static>,
+        A: Answer<Value: Clone + 'static>,
     {
-        // Plain matches: each closure would be a function more to compile for every type.
         if let Some(value) = self.shared()
-            && let Some(value) = value.downcast_ref::<O::Value>()
+            && let Some(value) = value.downcast_ref::<A::Value>()
         {
-            return Ok(O::success(value.clone()));
+            return Ok(A::Outcome::success(value.clone()));
         }
-        match self.0 {
-            End::Held(_) | End::Copied(_) => {}
-            End::Read(value) => {
+        match self.owned()? {
+            Owned::Value(value) => {
                 if let Ok(value) = value.downcast() {
-                    return Ok(O::success(*value));
+                    return Ok(A::Outcome::success(*value));
                 }
             }
-            End::Failed(error) => {
-                if let Some(share) = returns.share
-                    && let Some(returned) = (share.give)(&error)
-                {
+            Owned::Error(error) => {
+                if let Some(returned) = A::Share::give(&error) {
                     return Ok(returned);
                 }
             }
-            End::Lead(leader) => return Err(leader),
+            Owned::Nothing => {}
         }
         // All callers are held to one type, so this does not happen; if it did, the body would be right.
         Err(Leader::PAST)
+    }
+
+    /// What this call has for itself.
+    fn owned(self) -> Result<Owned, Leader> {
+        match self.0 {
+            End::Read(value) => Ok(Owned::Value(value)),
+            End::Failed(error) => Ok(Owned::Error(error)),
+            End::Held(_) | End::Copied(_) => Ok(Owned::Nothing),
+            End::Lead(leader) => Err(leader),
+        }
     }
 }
 
@@ -253,49 +296,52 @@ impl Leader {
     const PAST: Self = Self(None);
 
     /// Ends the load with what the body returned, and gives it back.
-    pub fn finish<R, O>(self, returns: Returns<R, O>, returned: R) -> R
+    pub fn finish<A>(self, returns: A, returned: A::Returned) -> A::Returned
     where
-        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        A: Answer<Value: Clone + Send + Sync + 'static>,
     {
-        self.finish_with(returns, returned, None, None)
+        self.end(returns, returned, None)
     }
 
     /// The same where the function's options look at the value.
-    pub fn finish_with<R, O>(
+    pub fn finish_with<A>(
         self,
-        returns: Returns<R, O>,
-        returned: R,
-        store_if: Decision<'_, O::Value>,
-        ttl_with: TtlWith<'_, O::Value>,
-    ) -> R
+        returns: A,
+        returned: A::Returned,
+        store_if: Decision<'_, A::Value>,
+        ttl_with: TtlWith<'_, A::Value>,
+    ) -> A::Returned
     where
-        O: Outcome<Returned = R, Value: Clone + Send + Sync + 'static>,
+        A: Answer<Value: Clone + Send + Sync + 'static>,
+    {
+        self.end(
+            returns,
+            returned,
+            Some(&|value| Wish::of(value, store_if, ttl_with)),
+        )
+    }
+
+    fn end<A>(self, _returns: A, returned: A::Returned, wish: Wishes<'_, A::Value>) -> A::Returned
+    where
+        A: Answer<Value: Clone + Send + Sync + 'static>,
     {
         let Some(leading) = self.0 else {
             return returned;
         };
-        let value = match O::split(returned) {
-            Ok(value) => value,
-            Err(returned) => {
-                leading.fail(match returns.share {
-                    Some(share) => (share.take)(&returned),
-                    None => None,
-                });
-                return returned;
+        match A::Outcome::split(returned) {
+            Ok(value) => {
+                let wish = match wish {
+                    Some(wish) => wish(&value),
+                    None => Wish::USUAL,
+                };
+                leading.succeed(&value, wish, &|stamp| Held::new(value.clone(), stamp));
+                A::Outcome::success(value)
             }
-        };
-        let store = match store_if {
-            Some(store_if) => store_if(&value),
-            None => true,
-        };
-        let asked = match ttl_with {
-            Some(ttl_with) if store => Some(ttl_with(&value)),
-            _ => None,
-        };
-        let lifetime = leading.lifetime(&value, store, asked);
-        let held = Held::new(value.clone(), leading.stamp(lifetime));
-        leading.land(&held, lifetime);
-        O::success(value)
+            Err(returned) => {
+                leading.fail(A::Share::take(&returned));
+                returned
+            }
+        }
     }
 }
 
@@ -305,19 +351,19 @@ impl Leading {
         self.lead.fail(error);
     }
 
-    fn lifetime(&self, value: &dyn Any, store: bool, asked: Option<Duration>) -> Option<Lifetime> {
-        if !store {
-            return None;
-        }
-        self.cache.lifetime(value, &self.kind, self.ttl, asked)
-    }
-
-    fn stamp(&self, lifetime: Option<Lifetime>) -> Stamp {
-        Stamp::new(
-            self.lead.epoch(),
+    /// `hold` makes the value one of this process.
+    fn succeed(self, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>) {
+        let lifetime = wish
+            .store
+            .then(|| self.cache.lifetime(value, &self.kind, self.ttl, wish.ttl))
+            .flatten();
+        let epoch = self.lead.epoch();
+        let held = hold(Stamp::new(
+            epoch,
             lifetime.unwrap_or_default(),
             &self.cache.clock,
-        )
+        ));
+        self.land(&held, lifetime);
     }
 
     /// Ends the load with a value. What has no lifetime is shared with those who wait, and not kept for those who come.

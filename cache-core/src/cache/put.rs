@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{CacheInner, Interrupted, Lifetime, Soon, Target};
+use super::{CacheInner, Interrupted, Lifetime, Soon, Target, Wish};
 use crate::{
     after_commit,
     backend::{Fence, FenceScope, NewEntry},
@@ -105,16 +105,15 @@ impl PutAttempt {
         self.interrupted.disarm();
     }
 
-    /// Stores the value that the body made. `key` gives its key where it was not known before, `store` and `asked` are what
-    /// the options say of it, `hold` makes it a value of this process.
+    /// Stores the value that the body made. `key` gives its key where it was not known before, `hold` makes it a value of this
+    /// process.
     ///
     /// Once this returns, the put goes on to its end; the future only tells the outcome.
     pub(crate) fn finish(
         self,
         value: &dyn Any,
-        key: &dyn Fn() -> Option<KeyText>,
-        store: bool,
-        asked: Option<Duration>,
+        key: &dyn Fn(&CacheInner) -> Option<KeyText>,
+        wish: Wish,
         hold: &dyn Fn(Stamp) -> Arc<Held>,
     ) -> Soon<Result<(), CacheError>> {
         let cache = &self.cache;
@@ -123,13 +122,13 @@ impl PutAttempt {
                 .invalidate_within(target, self.patience)
                 .map(|ended| ended.map(drop))
         };
-        let Some(key) = self.key.clone().or_else(key) else {
+        let Some(key) = self.key.clone().or_else(|| key(cache)) else {
             let outcome = instead(Target::All);
             self.interrupted.disarm();
             return outcome;
         };
-        let lifetime = (store && !self.collecting)
-            .then(|| cache.lifetime(value, &self.kind, self.ttl, asked))
+        let lifetime = (wish.store && !self.collecting)
+            .then(|| cache.lifetime(value, &self.kind, self.ttl, wish.ttl))
             .flatten();
         let Some(lifetime) = lifetime else {
             // Not to be stored, at least not before somebody else's commit; but what is there is no longer true.

@@ -9,29 +9,42 @@ use crate::value::HIDDEN;
 
 /// The type of one part of a key. Two parts are the same if they write the same texts: references do not matter, nor does
 /// the width of an integer, nor who owns a string.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyPart(Option<String>);
+#[derive(Clone, Copy, Debug)]
+pub struct KeyPart(Part);
+
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Of the type with that name. The name is asked for when it is needed: so all there is for a part is a constant.
+    Of(fn() -> &'static str),
+    Hashed,
+    Unknown,
+}
 
 impl KeyPart {
-    pub fn of<T: ?Sized + 'static>() -> Self {
-        let name = type_name::<T>();
-        if name.contains(HIDDEN) {
-            Self::unknown()
-        } else {
-            Self(Some(plain_name(name)))
+    pub const fn of<T: ?Sized + 'static>() -> Self {
+        Self(Part::Of(type_name::<T>))
+    }
+
+    pub const fn hashed() -> Self {
+        Self(Part::Hashed)
+    }
+
+    pub const fn unknown() -> Self {
+        Self(Part::Unknown)
+    }
+
+    /// What it is called. `None`: it could not be named.
+    fn name(self) -> Option<String> {
+        match self.0 {
+            Part::Of(name) if name().contains(HIDDEN) => None,
+            Part::Of(name) => Some(plain_name(name())),
+            Part::Hashed => Some("a digest".to_owned()),
+            Part::Unknown => None,
         }
     }
 
-    pub fn hashed() -> Self {
-        Self(Some("a digest".to_owned()))
-    }
-
-    pub fn unknown() -> Self {
-        Self(None)
-    }
-
-    pub(super) fn fits(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
+    pub(super) fn fits(self, other: Self) -> bool {
+        match (self.name(), other.name()) {
             (Some(one), Some(other)) => one == other,
             _ => true,
         }
@@ -40,7 +53,7 @@ impl KeyPart {
 
 impl fmt::Display for KeyPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.as_deref().unwrap_or("_"))
+        f.write_str(self.name().as_deref().unwrap_or("_"))
     }
 }
 
@@ -163,7 +176,7 @@ mod tests {
             ],
         ];
         for [one, other] in same {
-            assert!(one.fits(&other), "{one} and {other}");
+            assert!(one.fits(other), "{one} and {other}");
         }
     }
 
@@ -186,8 +199,8 @@ mod tests {
             [KeyPart::of::<u64>(), KeyPart::hashed()],
         ];
         for [one, other] in other {
-            assert!(!one.fits(&other), "{one} and {other}");
+            assert!(!one.fits(other), "{one} and {other}");
         }
-        assert!(KeyPart::unknown().fits(&KeyPart::of::<u64>()));
+        assert!(KeyPart::unknown().fits(KeyPart::of::<u64>()));
     }
 }

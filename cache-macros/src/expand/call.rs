@@ -66,18 +66,18 @@ impl Expansion<'_> {
 
     fn around_put(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
-        let (plan, step, _) = self.locals(i);
+        let (plan, _, _) = self.locals(i);
         let returns = self.named_returns(layer);
         let before = quote_spanned!(*span=> #private::attempt_put(#plan, #returns).await);
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let finished = #private::Attempt::finish_with(#step, &value, #store_if, #ttl_with, #parts, #key_with);
+                let finished = #private::Attempt::finish_with(kept.0, &kept.1, #store_if, #ttl_with, #parts, #key_with);
                 finished.await;
             }
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(#step, &value).await;)
+            quote_spanned!(*span=> #private::Attempt::finish(kept.0, &kept.1).await;)
         };
         self.around_value(i, within, &before, &finish)
     }
@@ -99,11 +99,11 @@ impl Expansion<'_> {
             let invalidate_if = self.decision(&layer.invalidate_if);
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let finished = #private::Change::finish_with(#step, &value, #invalidate_if, #parts, #key_with);
+                let finished = #private::Change::finish_with(kept.0, &kept.1, #invalidate_if, #parts, #key_with);
                 finished.await;
             }
         } else {
-            quote_spanned!(*span=> #private::Change::finish(#step).await;)
+            quote_spanned!(*span=> #private::Change::finish(kept.0).await;)
         };
         if when != When::Always {
             return self.around_value(i, within, &before, &finish);
@@ -112,15 +112,15 @@ impl Expansion<'_> {
             #label: {
                 let #step = #before;
                 let returned = #within;
-                let value = match #private::split(returns, returned) {
-                    ::core::result::Result::Ok(value) => value,
+                let kept = match #private::split(returns, returned) {
+                    ::core::result::Result::Ok(value) => (#step, value),
                     ::core::result::Result::Err(returned) => {
                         #private::Change::finish_failed(#step).await;
                         break #label returned;
                     }
                 };
                 #finish
-                #private::success(returns, value)
+                #private::success(returns, kept.1)
             }
         }
     }
@@ -140,12 +140,12 @@ impl Expansion<'_> {
             #label: {
                 let #step = #before;
                 let returned = #within;
-                let (#step, value) = match #private::after(#step, returns, returned) {
-                    ::core::result::Result::Ok(succeeded) => succeeded,
+                let kept = match #private::after(#step, returns, returned) {
+                    ::core::result::Result::Ok(kept) => kept,
                     ::core::result::Result::Err(returned) => break #label returned,
                 };
                 #finish
-                #private::success(returns, value)
+                #private::success(returns, kept.1)
             }
         }
     }

@@ -95,10 +95,10 @@ impl Expansion<'_> {
         }
         let types = match parts {
             Some(parts) if stored.is_none() => {
-                quote_spanned!(*span=> __cache_private::Types::of_key(&[#(#parts),*]))
+                quote_spanned!(*span=> __cache_private::Types::of_key(const { &[#(#parts),*] }))
             }
             Some(parts) => quote_spanned! {*span=>
-                __cache_private::Types::of_entry(#value, &[#(#parts),*])
+                __cache_private::Types::of_entry(#value, const { &[#(#parts),*] })
             },
             None => quote_spanned!(*span=> __cache_private::Types::of_value(#value)),
         };
