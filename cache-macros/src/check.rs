@@ -2,10 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, ExprLit, Lit, ReturnType, Type};
+use syn::{ReturnType, Type};
 
+use self::expressions::{condition, over_the_value};
 use crate::{
-    args::{Args, Kind, OPTIONS, When, ungrouped},
+    args::{Args, Kind, OPTIONS, When},
     fallback::Errors,
     function::{Body, Function, Param, key_params},
     manifest,
@@ -14,6 +15,8 @@ use crate::{
         borrows, boxed_output, find, first_type, is_future, is_result, last_segment, opaque,
     },
 };
+
+mod expressions;
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
@@ -101,55 +104,6 @@ fn options(layer: &Args, errors: &mut Errors) {
             key_with,
             "`key` and `key_with` both say what the key is: keep one",
         );
-    }
-}
-
-/// What is written as text, or as a number, is no condition.
-fn condition(layer: &Args, errors: &mut Errors) {
-    if let Some(Expr::Lit(ExprLit { lit, .. })) = layer.condition.as_ref().map(ungrouped)
-        && !matches!(lit, Lit::Bool(_))
-    {
-        errors.at(
-            lit,
-            "`condition` is a `bool` made of the arguments: write `condition = id > 3`, without quotes",
-        );
-    }
-}
-
-/// The options that are given the value.
-fn over_the_value(params: &[Param], layer: &Args, errors: &mut Errors) {
-    for (option, expr) in [
-        ("key_with", &layer.key_with),
-        ("ttl_with", &layer.ttl_with),
-        ("store_if", &layer.store_if),
-        ("invalidate_if", &layer.invalidate_if),
-    ] {
-        let Some(expr) = expr else { continue };
-        let is_function = match ungrouped(expr) {
-            Expr::Closure(closure) if closure.inputs.len() != 1 => {
-                errors.at(
-                    closure,
-                    format!("`{option}` is given the value and nothing else: write `|value| …`"),
-                );
-                continue;
-            }
-            Expr::Path(path) => path
-                .path
-                .get_ident()
-                .is_none_or(|name| params.iter().all(|param| param.name() != Some(name))),
-            Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Tuple(_) | Expr::Array(_) => {
-                false
-            }
-            _ => true,
-        };
-        if !is_function {
-            errors.at(
-                expr,
-                format!(
-                    "`{option}` is a function of the value: write `|value| …`, or the path of one"
-                ),
-            );
-        }
     }
 }
 
