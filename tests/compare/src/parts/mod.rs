@@ -1,0 +1,6 @@
+//! What is measured.
+
+pub mod invalidation;
+pub mod memory;
+pub mod redis;
+pub mod stampede;
