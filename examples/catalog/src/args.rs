@@ -32,6 +32,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL|dev")]
     pub(crate) redis: Option<String>,
 
+    /// Puts memory in front of Redis. In this version there is no memory yet: it works as it does without
+    #[arg(long)]
+    pub(crate) tiered: bool,
+
     /// How long an answer waits for Redis before it is computed without it, in milliseconds
     #[arg(long, value_name = "MILLISECONDS", default_value = "100", value_parser = value_parser!(u64).range(1..=60_000))]
     redis_budget: u64,
@@ -40,6 +44,10 @@ pub(crate) struct Args {
     /// only if the service listens on a loopback address
     #[arg(long, value_name = "TOKEN", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) admin_token: Option<String>,
+
+    /// `GET /store-products` serialises what it read at the start: what no cache can beat, for `load`
+    #[arg(long, hide = true)]
+    pub(crate) constant: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,12 +75,15 @@ impl Args {
         Duration::from_millis(self.redis_budget)
     }
 
-    /// Brings `--backend` and `--redis` together.
+    /// Brings `--backend`, `--redis` and `--tiered` together.
     ///
     /// # Errors
     ///
     /// If they contradict each other.
     pub(crate) fn caching(&self) -> Result<Caching, &'static str> {
+        if self.tiered && self.redis.is_none() {
+            return Err("--tiered puts memory in front of Redis: add --redis URL or --redis dev");
+        }
         match (self.backend, self.redis.as_deref()) {
             (Some(Backend::None), None) => Ok(Caching::Off),
             (Some(Backend::Memory) | None, None) => Ok(Caching::Memory),

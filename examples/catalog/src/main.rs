@@ -64,7 +64,7 @@ async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
     let asked_to_end = asked_to_end()?;
 
     // The server ends when this function does: after the caches, which are shut down below.
-    let (place, _redis) = place_of_the_caches(caching, args.redis_budget())?;
+    let (place, _redis) = place_of_the_caches(caching, args.tiered, args.redis_budget())?;
     let caches = caches::configure(place)?;
     // From here on the attributes in `service.rs` use these caches.
     caches.install()?;
@@ -82,10 +82,16 @@ async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
         None => Admin::Nobody,
     };
 
+    let constant = match args.constant {
+        true => Some(Arc::new(store.store_products().await?)),
+        false => None,
+    };
+
     let app = Arc::new(App {
         shop: Shop::new(store),
         caches,
         admin,
+        constant,
     });
     announce(&format!("listening on http://{address}"));
     serve_until(asked_to_end, listener, app.clone()).await?;
@@ -101,6 +107,7 @@ async fn serve(args: Args, caching: Caching) -> Result<(), Box<dyn Error>> {
 /// Where the caches are, and the Redis that was started for them.
 fn place_of_the_caches(
     caching: Caching,
+    tiered: bool,
     budget: Duration,
 ) -> Result<(CacheConfig, Option<RedisServer>), Box<dyn Error>> {
     let in_redis = |url: &str| {
@@ -108,7 +115,11 @@ fn place_of_the_caches(
             .read_budget(budget)
             .store_budget(budget.max(STORE_BUDGET))
             .build()
-            .map(CacheConfig::on)
+            .map(if tiered {
+                CacheConfig::tiered
+            } else {
+                CacheConfig::on
+            })
     };
     Ok(match caching {
         Caching::Off => (CacheConfig::disabled(), None),

@@ -318,3 +318,21 @@ fn without_caches_every_answer_is_computed() {
         204
     );
 }
+
+/// What `load` holds the caches against.
+#[test]
+fn a_constant_catalog_is_the_catalog_of_the_start() {
+    let constant = Service::start(&["--backend", "none", "--constant"]);
+    let uncached = Service::start(&["--backend", "none"]);
+    assert_eq!(
+        constant.get(WINDOW).text(200),
+        uncached.get(WINDOW).text(200)
+    );
+    constant
+        .patch("/products-prices/1", r#"{"price":31.99}"#)
+        .text(202);
+    assert_eq!(
+        constant.get(WINDOW).text(200),
+        uncached.get(WINDOW).text(200)
+    );
+}

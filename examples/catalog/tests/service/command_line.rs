@@ -90,6 +90,7 @@ fn mistakes_on_the_command_line_are_named() {
             &["--backend", "none", "--redis", "dev"],
             "--redis puts the caches in Redis",
         ),
+        (&["--tiered"], "--tiered puts memory in front of Redis"),
         (
             &["--database", "mysql://localhost/shop"],
             "write sqlite:FILE or postgres://",

@@ -36,6 +36,11 @@ fn the_demonstration() {
 }
 
 #[test]
+fn the_demonstration_with_memory_in_front() {
+    demonstrate(&Service::start(&["--redis", "dev", "--tiered"]));
+}
+
+#[test]
 fn the_demonstration_on_postgresql() {
     let database = postgres::new_database();
     demonstrate(&Service::start(&[
