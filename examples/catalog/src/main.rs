@@ -8,6 +8,7 @@ mod extract;
 mod model;
 mod money;
 mod observe;
+mod pages;
 mod routes;
 mod service;
 mod store;

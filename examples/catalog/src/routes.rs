@@ -20,6 +20,7 @@ use crate::{
         Price, PriceChange, Product, ProductChange, StockChange, StoreCategory,
     },
     observe::x_cache,
+    pages,
     service::Shop,
 };
 
@@ -70,6 +71,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/healthz", get(admin::healthz))
         .route("/cache-stats", get(admin::cache_stats))
         .route("/cache/{name}/clear", post(admin::clear_cache))
+        .merge(pages::router())
         .fallback(async || Error::RouteNotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

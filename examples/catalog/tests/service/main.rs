@@ -10,6 +10,7 @@ mod command_line;
 mod creating;
 mod databases;
 mod orders;
+mod pages;
 mod postgres;
 mod reading;
 mod redis_caching;
