@@ -4,14 +4,15 @@ use std::cell::RefCell;
 
 use crate::contenders::Column::{self, *};
 
-const COLUMNS: [(Column, &str); 10] = [
+const COLUMNS: [(Column, &str); 11] = [
     (Ours, "ours"),
     (Validated, "ours, `validated`"),
     (MokaSync, "`moka::sync`"),
     (MokaFuture, "`moka::future`"),
     (Redis, "redis-rs"),
     (Cached, "cached `#[concurrent_cached]`"),
-    (CachedBounded, "the same, bounded"),
+    (CachedClientSide, "the same, `client_side_caching`"),
+    (CachedBounded, "cached `#[concurrent_cached]`, bounded"),
     (CachedByKey, "cached `#[cached]`, `by_key`"),
     (Hitbox, "hitbox"),
     (HitboxOneLoad, "hitbox, `concurrency(1)`"),
@@ -31,6 +32,7 @@ pub enum Lines {
 pub enum Why {
     NotInMemory,
     NotInRedis,
+    OfRedis,
     AsItsNeighbour,
     /// Anything else.
     Because(&'static str),
@@ -41,6 +43,7 @@ impl Why {
         match self {
             Self::NotInMemory => "keeps nothing in memory that could be used without asking Redis",
             Self::NotInRedis => "has no store in Redis",
+            Self::OfRedis => "an option of the store in Redis",
             Self::AsItsNeighbour => "goes the way of the column to its left",
             Self::Because(text) => text,
         }
@@ -50,7 +53,8 @@ impl Why {
 fn missing(lines: Lines, column: Column) -> Why {
     match (lines, column) {
         (Lines::Memory, Validated | Redis) => Why::NotInMemory,
-        (Lines::Redis, MokaSync | MokaFuture | CachedByKey) => Why::NotInRedis,
+        (Lines::Memory, CachedClientSide) => Why::OfRedis,
+        (Lines::Redis, MokaSync | MokaFuture | CachedBounded | CachedByKey) => Why::NotInRedis,
         _ => Why::AsItsNeighbour,
     }
 }

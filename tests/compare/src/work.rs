@@ -37,12 +37,14 @@ impl Product {
 
 /// 200 bytes, as bincode writes it.
 pub fn product(id: u64) -> Product {
+    BODIES.fetch_add(1, Ordering::Relaxed);
     Product::new(id, 135)
 }
 
 /// 8 KB, as bincode writes it.
 pub fn list(category: &str, page: u32) -> Vec<Product> {
     let _ = category;
+    BODIES.fetch_add(1, Ordering::Relaxed);
     let first = u64::from(page) * 60;
     (first..first + 60).map(|id| Product::new(id, 70)).collect()
 }
@@ -52,6 +54,21 @@ pub const CATEGORY: &str = "garden furniture";
 
 /// How long the body of [`slow`] takes.
 pub const SLOW: Duration = Duration::from_millis(50);
+
+static BODIES: AtomicU64 = AtomicU64::new(0);
+
+/// How often a body was run since this was asked last. Where hits are measured, that has to be never.
+pub fn bodies() -> u64 {
+    BODIES.swap(0, Ordering::Relaxed)
+}
+
+/// Says so if not all calls were hits.
+pub fn expect_hits(what: &str) {
+    let bodies = bodies();
+    if bodies > 0 {
+        eprintln!("compare: {bodies} of the calls were no hits: {what}");
+    }
+}
 
 static SLOW_BODIES: AtomicU64 = AtomicU64::new(0);
 

@@ -178,13 +178,17 @@ pub mod by_key {
 pub mod redis {
     use super::*;
 
-    fn store<K, V>(prefix: &str) -> impl Future<Output = AsyncRedisCache<K, V>>
+    pub(super) fn store<K, V>(
+        prefix: &str,
+        client_side: bool,
+    ) -> impl Future<Output = AsyncRedisCache<K, V>>
     where
         K: std::fmt::Display + Clone + Send + Sync,
         V: serde::Serialize + serde::de::DeserializeOwned + Clone + Send + Sync,
     {
         let builder = AsyncRedisCache::builder(prefix)
             .ttl(work::TTL)
+            .client_side_caching(client_side)
             .connection_string(server::url());
         async { builder.build().await.expect("the server answers") }
     }
@@ -193,7 +197,7 @@ pub mod redis {
 
     #[concurrent_cached(
         ty = "AsyncRedisCache<u64, Arc<Product>>",
-        create = r#"{ store("product").await }"#,
+        create = r#"{ store("product", false).await }"#,
         map_error = |error| panic!("{error:?}")
     )]
     pub async fn product(id: u64) -> Result<Arc<Product>, Infallible> {
@@ -202,7 +206,7 @@ pub mod redis {
 
     #[concurrent_cached(
         ty = "AsyncRedisCache<String, Arc<Vec<Product>>>",
-        create = r#"{ store("list").await }"#,
+        create = r#"{ store("list", false).await }"#,
         key = "String",
         convert = r#"{ format!("{category}:{page}") }"#,
         map_error = |error| panic!("{error:?}")
@@ -213,7 +217,7 @@ pub mod redis {
 
     #[concurrent_cached(
         ty = "AsyncRedisCache<u64, Arc<Product>>",
-        create = r#"{ store("slow").await }"#,
+        create = r#"{ store("slow", false).await }"#,
         map_error = |error| panic!("{error:?}")
     )]
     pub async fn slow(id: u64) -> Result<Arc<Product>, Infallible> {
@@ -222,7 +226,7 @@ pub mod redis {
 
     #[concurrent_cached(
         ty = "AsyncRedisCache<u64, Arc<Product>>",
-        create = r#"{ store("many").await }"#,
+        create = r#"{ store("many", false).await }"#,
         map_error = |error| panic!("{error:?}")
     )]
     async fn one_of_many(id: u64) -> Result<Arc<Product>, Infallible> {
@@ -244,5 +248,31 @@ pub mod redis {
                 cache.async_cache_clear().await.expect("the server answers")
             }),
         }
+    }
+}
+
+/// The same with the client-side caching of redis-rs: what was read once is kept here until the server says that it has
+/// changed, and Redis is not asked for it.
+pub mod client_side {
+    use super::{redis::store, *};
+
+    #[concurrent_cached(
+        ty = "AsyncRedisCache<u64, Arc<Product>>",
+        create = r#"{ store("client-side-product", true).await }"#,
+        map_error = |error| panic!("{error:?}")
+    )]
+    pub async fn product(id: u64) -> Result<Arc<Product>, Infallible> {
+        Ok(Arc::new(work::product(id)))
+    }
+
+    #[concurrent_cached(
+        ty = "AsyncRedisCache<String, Arc<Vec<Product>>>",
+        create = r#"{ store("client-side-list", true).await }"#,
+        key = "String",
+        convert = r#"{ format!("{category}:{page}") }"#,
+        map_error = |error| panic!("{error:?}")
+    )]
+    pub async fn list(category: &str, page: u32) -> Result<Arc<Vec<Product>>, Infallible> {
+        Ok(Arc::new(work::list(category, page)))
     }
 }

@@ -21,6 +21,7 @@ pub enum Column {
     MokaFuture,
     Redis,
     Cached,
+    CachedClientSide,
     CachedBounded,
     CachedByKey,
     Hitbox,

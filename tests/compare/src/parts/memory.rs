@@ -26,8 +26,8 @@ const KEYS: u64 = 1024;
 pub async fn hits(plan: Plan, table: &Table) {
     table.heading("memory: hits");
     let product = product();
-    work(plan, table, "`product(id) -> Arc`, one key", 1, &product).await;
-    work(
+    lines(plan, table, "`product(id) -> Arc`, one key", 1, &product).await;
+    lines(
         plan,
         table,
         "`product(id) -> Arc`, 1 024 keys",
@@ -35,7 +35,7 @@ pub async fn hits(plan: Plan, table: &Table) {
         &product,
     )
     .await;
-    work(
+    lines(
         plan,
         table,
         "`list(category, page) -> Arc`, 64 keys",
@@ -43,7 +43,7 @@ pub async fn hits(plan: Plan, table: &Table) {
         &list(),
     )
     .await;
-    work(
+    lines(
         plan,
         table,
         "`product(id)` by value, one key",
@@ -51,7 +51,7 @@ pub async fn hits(plan: Plan, table: &Table) {
         &product_by_value(),
     )
     .await;
-    work(
+    lines(
         plan,
         table,
         "`list(category, page)` by value, one key",
@@ -141,7 +141,7 @@ fn list_by_value() -> Contenders {
 }
 
 /// The lines of one kind of work.
-async fn work(plan: Plan, table: &Table, what: &str, keys: u64, contenders: &Contenders) {
+async fn lines(plan: Plan, table: &Table, what: &str, keys: u64, contenders: &Contenders) {
     // How many calls fill a turn. This also loads what is to be hit.
     let counted: Vec<_> = contenders
         .iter()
@@ -155,6 +155,7 @@ async fn work(plan: Plan, table: &Table, what: &str, keys: u64, contenders: &Con
             )
         })
         .collect();
+    work::bodies();
     let [one, two, allocations] = by_turns(plan.rounds, &counted, async |contender| {
         // In a thread of its own: the one that this runs on has a runtime already.
         std::thread::scope(|scope| {
@@ -175,6 +176,7 @@ async fn work(plan: Plan, table: &Table, what: &str, keys: u64, contenders: &Con
         })
     })
     .await;
+    work::expect_hits(what);
     table.line(Lines::Memory, &format!("{what}: ns"), &one);
     table.line(Lines::Memory, "&nbsp; allocations", &allocations);
     let per_second: Vec<_> = one

@@ -10,7 +10,7 @@ use crate::{
     },
     measure::{Plan, Watch, by_turns, processor_time},
     table::{Lines, Table},
-    work::{CATEGORY, fresh},
+    work::{self, CATEGORY, fresh},
 };
 
 /// How many keys are asked for.
@@ -22,6 +22,7 @@ pub async fn hits(plan: Plan, table: &Table) {
         (Validated, caller(ours::validated_product)),
         (Redis, caller(by_hand::product)),
         (Cached, caller(cached::redis::product)),
+        (CachedClientSide, caller(cached::client_side::product)),
         (Hitbox, caller(hitbox::redis_product)),
     ];
     let large: Vec<(Column, Caller)> = vec![
@@ -36,16 +37,20 @@ pub async fn hits(plan: Plan, table: &Table) {
             caller(|page| cached::redis::list(CATEGORY, page as u32)),
         ),
         (
+            CachedClientSide,
+            caller(|page| cached::client_side::list(CATEGORY, page as u32)),
+        ),
+        (
             Hitbox,
             caller(|page| hitbox::redis_list(CATEGORY, page as u32)),
         ),
     ];
     table.heading("Redis: hits");
-    work(plan, table, "200 B", &small).await;
-    work(plan, table, "8 KB", &large).await;
+    lines(plan, table, "200 B", &small).await;
+    lines(plan, table, "8 KB", &large).await;
 }
 
-async fn work(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Caller)]) {
+async fn lines(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Caller)]) {
     for (_, call) in contenders {
         // Loads all keys, with time enough for the stores of those that do not wait for them; then it has them all.
         for _ in 0..2 {
@@ -54,10 +59,12 @@ async fn work(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Call
         }
     }
     for callers in [1, 50, 500] {
-        let [hits, p50, p99, here] = by_turns(plan.rounds, contenders, async |call| {
+        work::bodies();
+        let [hits, p50, p99, here, no_hits] = by_turns(plan.rounds, contenders, async |call| {
             let processor = processor_time();
             let (times, took) = turn(call, callers, plan.turn).await;
             let processor = processor_time() - processor;
+            let bodies = work::bodies() as f64;
             let calls = times.len() as f64;
             let percentile = |of: usize| f64::from(times[(times.len() - 1) * of / 100]) / 1e3;
             [
@@ -65,6 +72,7 @@ async fn work(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Call
                 percentile(50),
                 percentile(99),
                 processor.as_secs_f64() * 1e6 / calls,
+                bodies / calls * 100.0,
             ]
         })
         .await;
@@ -80,6 +88,11 @@ async fn work(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Call
             Lines::Redis,
             "&nbsp; processor time of the client for a hit: µs",
             &here,
+        );
+        table.line(
+            Lines::Redis,
+            "&nbsp; calls that ran their body all the same: %",
+            &no_hits,
         );
     }
 }
@@ -106,6 +119,7 @@ pub async fn misses(plan: Plan, table: &Table) {
         (Validated, start(ours::validated_product)),
         (Redis, start(by_hand::product)),
         (Cached, start(cached::redis::product)),
+        (CachedClientSide, start(cached::client_side::product)),
         (Hitbox, start(hitbox::redis_product)),
     ];
     const CALLS: u64 = 300;
