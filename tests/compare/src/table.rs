@@ -129,9 +129,9 @@ impl Table {
 /// Three digits are enough, and no more are true.
 fn short(figure: f64) -> String {
     match figure {
+        f if f == f.round() => format!("{f:.0}"),
         f if f.abs() >= 99.95 => format!("{f:.0}"),
         f if f.abs() >= 9.995 => format!("{f:.1}"),
-        f if f == f.round() => format!("{f:.0}"),
         f => format!("{f:.2}"),
     }
 }
