@@ -136,7 +136,7 @@ fn the_answers_have_what_the_pages_show() {
 fn a_page_is_only_read() {
     let service = Service::start(&[]);
     for page in ["/", "/caches", "/pages/page.js"] {
-        service.post(page, "{}").refused(405);
+        service.send("POST", page, &[], "").refused(405);
     }
     service.get("/pages/nothing.js").refused(404);
 }
