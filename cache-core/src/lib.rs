@@ -97,6 +97,12 @@ mod value;
 #[doc(hidden)]
 pub mod __private;
 
+/// What `cache-redis` uses besides the trait. Not for others: it changes without notice.
+#[doc(hidden)]
+pub mod __backend {
+    pub use crate::limit::within;
+}
+
 pub use after_commit::AfterCommit;
 pub use backend::{BackendError, CacheBackend};
 pub use cache_macros::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};

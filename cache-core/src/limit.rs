@@ -2,18 +2,28 @@
 //!
 //! Tokio panics when it is asked for a timer outside of a runtime, or in one that was built without `enable_time`. No call may
 //! fail for that, so it is found out first.
+//!
+//! A look-up has a limit, and hardly ever reaches it. To register a timer for each and to take it back would cost more than
+//! most of what is done for a look-up; to move one that is registered further away costs next to nothing. So timers are used
+//! again ([`Timer`]).
+
+mod timer;
 
 use std::{
     cell::Cell,
-    future::Future,
+    future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
     time::Duration,
 };
 
 use tokio::{
     runtime::{Handle, Id},
-    time::{sleep, timeout},
+    time::{Instant, sleep},
 };
+
+use self::timer::Timer;
 
 use crate::backend::{BackendError, BackendErrorKind};
 
@@ -43,9 +53,22 @@ pub(crate) async fn ask<T>(
     request: impl Future<Output = Result<T, BackendError>>,
 ) -> Result<T, BackendError> {
     timers()?;
-    timeout(limit, request)
+    within(Instant::now() + limit, request)
         .await
-        .unwrap_or_else(|_| Err(overdue()))
+        .unwrap_or_else(|| Err(overdue()))
+}
+
+/// What `request` comes to, unless that is not known by then. As tokio's `timeout_at`, where many do not come to their limit.
+///
+/// # Panics
+/// Where there is no timer.
+pub async fn within<T>(deadline: Instant, request: impl Future<Output = T>) -> Option<T> {
+    let (mut request, mut timer) = (pin!(request), Timer::default());
+    poll_fn(|context| match request.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending => timer.poll(deadline, context).map(|()| None),
+    })
+    .await
 }
 
 /// An error where a backend cannot be asked.

@@ -234,7 +234,7 @@ impl RedisBackendBuilder {
 #[async_trait]
 impl CacheBackend for RedisBackend {
     async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
-        self.0.load(&Keys::of(entry)).await
+        self.0.load(entry).await
     }
 
     /// Two commands in one write, whose answer is as small as the end that is asked for; a plain look-up after it if the entry is
@@ -244,7 +244,7 @@ impl CacheBackend for RedisBackend {
         entry: EntryId<'_>,
         end: &[u8],
     ) -> Result<Revalidated, BackendError> {
-        self.0.revalidate(&Keys::of(entry), end).await
+        self.0.revalidate(entry, end).await
     }
 
     async fn store(&self, entry: EntryId<'_>, new: NewEntry) -> Result<bool, BackendError> {

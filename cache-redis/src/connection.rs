@@ -1,8 +1,8 @@
 //! A connection that comes about, is lost and is replaced without anybody's help.
 //!
 //! The client library has a self-healing connection of its own. It is not used here because it never gives up a
-//! connection that swallows everything, and because it belongs to the runtime that created it. Around the library's
-//! plain multiplexed connection there is a [`Connection`] with four states:
+//! connection that swallows everything, and because it belongs to the runtime that created it. Around a plain one that many
+//! use at a time (`pipe`) there is a [`Connection`] with four states:
 //!
 //! ```text
 //!          first request                 connected
@@ -28,21 +28,19 @@
 //!   that is replaced is never read again for anything but the requests that were sent on it.
 
 use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU8, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
-use cache_core::backend::{BackendError, BackendErrorKind};
-use redis::{
-    AsyncConnectionConfig, Pipeline, PushInfo, PushKind, Value,
-    aio::{AsyncPushSender, MultiplexedConnection, SendError},
+use bytes::Bytes;
+use cache_core::{
+    __backend::within,
+    backend::{BackendError, BackendErrorKind},
 };
+use redis::{Pipeline, Value};
 use tokio::{
     runtime::Handle,
-    sync::{Notify, watch},
+    sync::watch,
     time::{Instant, timeout, timeout_at},
 };
 
@@ -51,8 +49,8 @@ use crate::{
     address::Address,
     error, greeting,
     link::Request,
-    reply,
-    sending::Sending,
+    pipe::{ALIVE, LOST, ORPHANED, Pipe},
+    reply, stream,
 };
 
 /// How long is waited for what.
@@ -95,69 +93,8 @@ enum State {
 
 #[derive(Clone)]
 struct Live {
-    connection: MultiplexedConnection,
+    pipe: Pipe,
     server: ServerNumber,
-    signs: Arc<Signs>,
-}
-
-/// What is known about a connection without asking it.
-#[derive(Default)]
-struct Signs {
-    life: AtomicU8,
-    ended: Notify,
-    /// Whether the watchdog waits for a `PING`.
-    watched: AtomicBool,
-}
-
-const ALIVE: u8 = 0;
-/// The server or the network ended it, or it proved to be silent.
-const LOST: u8 = 1;
-/// The task that drove it is gone, and with it the runtime it ran on.
-const ORPHANED: u8 = 2;
-
-impl Signs {
-    fn life(&self) -> u8 {
-        self.life.load(Ordering::Acquire)
-    }
-
-    /// The first cause stays.
-    fn end(&self, how: u8) {
-        if self
-            .life
-            .compare_exchange(ALIVE, how, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
-        {
-            self.ended.notify_waiters();
-        }
-    }
-
-    /// Why a request failed on this connection. The task that drives it drops its requests before its witness, so the
-    /// cause can be a moment late.
-    async fn cause(&self) -> u8 {
-        let ended = self.ended.notified();
-        if self.life() == ALIVE {
-            let _ = timeout(Duration::from_millis(10), ended).await;
-        }
-        self.life()
-    }
-}
-
-/// Lives inside the task that drives a connection: hears of a disconnection, and is dropped together with that task.
-struct Witness(Arc<Signs>);
-
-impl AsyncPushSender for Witness {
-    fn send(&self, info: PushInfo) -> Result<(), SendError> {
-        if info.kind == PushKind::Disconnection {
-            self.0.end(LOST);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        self.0.end(ORPHANED);
-    }
 }
 
 impl Connection {
@@ -174,36 +111,35 @@ impl Connection {
         }))
     }
 
+    /// Sends what is packed and waits for the bytes of that many replies.
     pub(crate) async fn request(
         &self,
-        request: &Request<'_>,
+        packed: &[u8],
+        replies: usize,
         deadline: Instant,
-    ) -> Result<Value, BackendError> {
+    ) -> Result<Bytes, BackendError> {
         let mut repeated = false;
         loop {
-            let asked = Asked::on(self.live(deadline).await?, &self.0);
-            let sending = Sending::new(asked.live.connection.clone(), request);
-            let reply = timeout_at(deadline, sending).await;
+            let mut asked = Asked::on(self.live(deadline).await?, &self.0);
+            let answer = within(deadline, asked.live.pipe.ask(packed, replies)).await;
             // Without an answer `asked` is dropped as it is, here or wherever this future is dropped.
-            let answer = reply.map_err(|_| overdue())?;
-            let signs = asked.answered();
-            let failure = match answer {
-                Ok(value) => {
-                    if reply::is_of_replica(&value) {
-                        // The next request finds out who is the master now.
-                        signs.end(LOST);
-                    }
-                    return Ok(value);
-                }
-                Err(failure) => failure,
-            };
-            if signs.cause().await == ORPHANED && !repeated {
+            let answer = answer.ok_or_else(overdue)?;
+            let live = asked.answered();
+            if let Ok(replies) = answer {
+                return Ok(replies);
+            }
+            if live.pipe.signs().life() == ORPHANED && !repeated {
                 repeated = true;
                 continue;
             }
-            // Whatever is wrong with it, the next request finds a fresh one.
-            signs.end(LOST);
-            return Err(error::of_client(&failure));
+            return Err(error::lost());
+        }
+    }
+
+    /// Leaves the server: the next request finds out who is the master now.
+    pub(crate) fn leave(&self) {
+        if let State::Up(live) = &*self.0.state() {
+            live.pipe.signs().end(LOST);
         }
     }
 
@@ -250,17 +186,13 @@ impl Session {
         commands: &Pipeline,
         deadline: Instant,
     ) -> Result<Vec<Value>, BackendError> {
-        let asked = Asked::on(self.live.clone(), &self.inner);
-        let sent = self
-            .live
-            .connection
-            .send_packed_commands(commands, 0, commands.len());
-        let answer = timeout_at(deadline, sent).await.map_err(|_| overdue())?;
-        let signs = asked.answered();
-        answer.map_err(|failure| {
-            signs.end(LOST);
-            error::of_client(&failure)
-        })
+        let mut asked = Asked::on(self.live.clone(), &self.inner);
+        let (packed, replies) = Request::Many(commands).packed();
+        let answer = timeout_at(deadline, self.live.pipe.ask(&packed, replies))
+            .await
+            .map_err(|_| overdue())?;
+        asked.answered();
+        reply::all(&answer.map_err(|_| error::lost())?)
     }
 }
 
@@ -275,7 +207,7 @@ impl Inner {
 
     fn is_of_use(&self, live: &Live) -> bool {
         // Another server means that somebody else has met one: this connection may lead to the one before.
-        live.signs.life() == ALIVE && live.server == self.acknowledged.server()
+        live.pipe.signs().life() == ALIVE && live.server == self.acknowledged.server()
     }
 
     fn connection_or_attempt(self: &Arc<Self>) -> Result<Result<Live, Attempt>, BackendError> {
@@ -368,25 +300,17 @@ async fn connect(
     limit: Duration,
     acknowledged: &Acknowledged,
 ) -> Result<Live, BackendError> {
-    let signs = Arc::new(Signs::default());
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(limit))
-        // Every request has its own deadline.
-        .set_response_timeout(None)
-        .set_push_sender(Witness(Arc::clone(&signs)));
-    let connection = address
-        .client()
-        .get_multiplexed_async_connection_with_config(&config)
-        .await
-        .map_err(|failure| error::of_client(&failure))?;
-    timeout(limit, greeting::greet(connection.clone(), acknowledged))
+    let arrive = async {
+        let opened = stream::open(address.client()).await;
+        let (pipe, driver) = Pipe::over(opened.map_err(|failure| error::of_client(&failure))?);
+        // Here and now: the connection belongs to this runtime.
+        tokio::spawn(driver);
+        let server = greeting::greet(&pipe, acknowledged).await?;
+        Ok(Live { pipe, server })
+    };
+    timeout(limit, arrive)
         .await
         .unwrap_or_else(|_| Err(still_connecting()))
-        .map(|server| Live {
-            connection,
-            server,
-            signs,
-        })
 }
 
 /// A request on its way. Dropped without an answer after more than a moment, it calls the watchdog; that happens when its time is
@@ -411,9 +335,9 @@ impl Asked {
         }
     }
 
-    fn answered(mut self) -> Arc<Signs> {
+    fn answered(&mut self) -> &Live {
         self.answered = true;
-        Arc::clone(&self.live.signs)
+        &self.live
     }
 }
 
@@ -423,32 +347,32 @@ impl Drop for Asked {
             && self.since.elapsed() >= Self::MOMENT
             // On the runtime of the caller: the one of the connection may be what has stopped.
             && let Ok(runtime) = Handle::try_current()
-            && !self.live.signs.watched.swap(true, Ordering::AcqRel)
+            && !self.live.pipe.signs().watched.swap(true, Ordering::AcqRel)
         {
-            let watch = Watch(Arc::clone(&self.live.signs));
-            runtime.spawn(watch.over(self.live.connection.clone(), self.silence));
+            runtime.spawn(Watch(self.live.pipe.clone()).over(self.silence));
         }
     }
 }
 
 /// The watchdog: replaces a connection on which nothing is answered any more. It ends with its task, whatever ends that.
-struct Watch(Arc<Signs>);
+struct Watch(Pipe);
 
 impl Watch {
-    async fn over(self, mut connection: MultiplexedConnection, silence: Duration) {
+    async fn over(self, silence: Duration) {
         let ping = redis::cmd("PING");
+        let (packed, replies) = Request::One(&ping).packed();
         if !matches!(
-            timeout(silence, connection.send_packed_command(&ping)).await,
+            timeout(silence, self.0.ask(&packed, replies)).await,
             Ok(Ok(_))
         ) {
             tracing::debug!("a connection to redis is silent and is replaced");
-            self.0.end(LOST);
+            self.0.signs().end(LOST);
         }
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.watched.store(false, Ordering::Release);
+        self.0.signs().watched.store(false, Ordering::Release);
     }
 }

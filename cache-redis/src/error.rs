@@ -30,9 +30,14 @@ pub(crate) fn of_client(error: &RedisError) -> BackendError {
         ErrorKind::Io if error.is_connection_refusal() => {
             BackendError::new(Kind::Unavailable, "nobody listens at the address")
         }
-        ErrorKind::Io => BackendError::new(Kind::Unavailable, "the connection was lost"),
+        ErrorKind::Io => lost(),
         _ => BackendError::new(Kind::Unavailable, "no connection could be made"),
     }
+}
+
+/// The connection ended before the reply came.
+pub(crate) fn lost() -> BackendError {
+    BackendError::new(Kind::Unavailable, "the connection was lost")
 }
 
 /// The server answered with something else than was asked for.

@@ -1,11 +1,14 @@
 //! What is said on a connection before it is used.
 
 use cache_core::backend::BackendError;
-use redis::{Pipeline, Value, aio::MultiplexedConnection};
+use redis::{Pipeline, Value};
 
 use crate::{
     acknowledged::{Acknowledged, ServerId, ServerNumber},
-    error, reply,
+    error,
+    link::Request,
+    pipe::Pipe,
+    reply,
 };
 
 /// How much is said again in one write.
@@ -13,16 +16,16 @@ const STEP: usize = 500;
 
 /// Finds out which server this is, and tells it what another one has acknowledged.
 pub(crate) async fn greet(
-    mut connection: MultiplexedConnection,
+    pipe: &Pipe,
     acknowledged: &Acknowledged,
 ) -> Result<ServerNumber, BackendError> {
-    let meeting = acknowledged.meet(ask(&mut connection).await?);
+    let meeting = acknowledged.meet(ask(pipe).await?);
     for step in meeting.again.chunks(STEP) {
         let mut again = Pipeline::new();
         for ended in step {
             ended.end(&mut again);
         }
-        for removed in send(&mut connection, &again).await? {
+        for removed in send(pipe, &again).await? {
             reply::count(removed)?;
         }
     }
@@ -37,12 +40,12 @@ pub(crate) async fn greet(
 }
 
 /// Which server this is, if it can be found out. An error if it is a replica.
-async fn ask(connection: &mut MultiplexedConnection) -> Result<Option<ServerId>, BackendError> {
+async fn ask(pipe: &Pipe) -> Result<Option<ServerId>, BackendError> {
     let mut info = Pipeline::new();
     for section in ["server", "replication"] {
         info.cmd("INFO").arg(section);
     }
-    let replies = send(connection, &info).await?;
+    let replies = send(pipe, &info).await?;
     // Refused, or answered by a proxy that knows nothing of it.
     let texts: Vec<String> = replies
         .into_iter()
@@ -60,12 +63,8 @@ async fn ask(connection: &mut MultiplexedConnection) -> Result<Option<ServerId>,
         .map(|(run, replication)| ServerId { run, replication }))
 }
 
-async fn send(
-    connection: &mut MultiplexedConnection,
-    pipeline: &Pipeline,
-) -> Result<Vec<Value>, BackendError> {
-    connection
-        .send_packed_commands(pipeline, 0, pipeline.len())
-        .await
-        .map_err(|failure| error::of_client(&failure))
+async fn send(pipe: &Pipe, commands: &Pipeline) -> Result<Vec<Value>, BackendError> {
+    let (packed, replies) = Request::Many(commands).packed();
+    let answer = pipe.ask(&packed, replies).await;
+    reply::all(&answer.map_err(|_| error::lost())?)
 }

@@ -23,8 +23,13 @@ use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
 use cache_core::backend::{CacheId, EntryId};
 
+use crate::link::Look;
+
 /// The number of hash slots of Redis.
-const SLOTS: usize = 16_384;
+pub(crate) const SLOTS: usize = 16_384;
+
+/// One of them.
+pub(crate) type Slot = u16;
 
 /// Written to find out whether that is possible. No space begins with a `~`.
 pub(crate) const PROBE_KEY: &str = "cs:~";
@@ -51,7 +56,88 @@ impl Keys {
     }
 }
 
-/// `format!` takes several times as long, and every look-up needs three of these.
+/// `MGET entry stamp epoch`, ready to be sent.
+pub(crate) fn pack_read(entry: EntryId<'_>) -> Look {
+    let mut packed = Packed::for_entry(entry);
+    packed.array(4);
+    packed.string(&["MGET"]);
+    let slot = packed.entry(entry);
+    packed.tokens(entry, slot);
+    Look {
+        packed: packed.0,
+        replies: 1,
+        slot,
+    }
+}
+
+/// `MGET stamp epoch` and `GETRANGE entry` for so many bytes at its end, ready to be sent.
+pub(crate) fn pack_revalidation(entry: EntryId<'_>, end: usize) -> Look {
+    let mut packed = Packed::for_entry(entry);
+    // First the entry: the slot follows from its key, and what is in front of it from the slot.
+    packed.array(4);
+    packed.string(&["GETRANGE"]);
+    let slot = packed.entry(entry);
+    let mut number = itoa::Buffer::new();
+    packed.string(&["-", number.format(end)]);
+    packed.string(&["-1"]);
+    let look_at_end = packed.0.len();
+    packed.array(3);
+    packed.string(&["MGET"]);
+    packed.tokens(entry, slot);
+    packed.0.rotate_left(look_at_end);
+    Look {
+        packed: packed.0,
+        replies: 2,
+        slot,
+    }
+}
+
+/// Commands as they are sent: arrays of strings.
+struct Packed(Vec<u8>);
+
+impl Packed {
+    /// With room for everything that looks at this entry.
+    fn for_entry(entry: EntryId<'_>) -> Self {
+        let cache = 3 * entry.cache().prefix().len();
+        Self(Vec::with_capacity(160 + cache + entry.key_text().len()))
+    }
+
+    fn array(&mut self, elements: usize) {
+        self.line(b'*', elements);
+    }
+
+    fn string(&mut self, parts: &[&str]) {
+        self.line(b'$', parts.iter().map(|part| part.len()).sum());
+        for part in parts {
+            self.0.extend_from_slice(part.as_bytes());
+        }
+        self.0.extend_from_slice(b"\r\n");
+    }
+
+    fn line(&mut self, kind: u8, number: usize) {
+        self.0.push(kind);
+        let mut digits = itoa::Buffer::new();
+        self.0.extend_from_slice(digits.format(number).as_bytes());
+        self.0.extend_from_slice(b"\r\n");
+    }
+
+    /// The key of an entry.
+    fn entry(&mut self, entry: EntryId<'_>) -> Slot {
+        let (prefix, text) = (entry.cache().prefix(), entry.key_text());
+        self.string(&[prefix, ":", text]);
+        let end = self.0.len() - 2;
+        slot(&self.0[end - prefix.len() - 1 - text.len()..end])
+    }
+
+    /// The keys of its stamp and its epoch.
+    fn tokens(&mut self, entry: EntryId<'_>, slot: Slot) {
+        let space = space(entry.cache().prefix());
+        self.string(&["cs:", &space, ":{", tag(slot), "}"]);
+        self.string(&["cs:", &space, ":e"]);
+    }
+}
+
+/// `format!` takes several times as long, and every step needs some of these.
 fn concat(parts: &[&str]) -> String {
     let mut text = String::with_capacity(parts.iter().map(|part| part.len()).sum());
     for part in parts {
@@ -123,7 +209,7 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 /// The hash slot of a key. Only what stands between the first `{` and the `}` after it counts, unless that is nothing.
-fn slot(key: &[u8]) -> u16 {
+pub(crate) fn slot(key: &[u8]) -> Slot {
     let tagged = key.iter().position(|byte| *byte == b'{').and_then(|open| {
         let rest = &key[open + 1..];
         let close = rest.iter().position(|byte| *byte == b'}')?;
@@ -159,7 +245,7 @@ fn crc16(bytes: &[u8]) -> u16 {
 }
 
 /// The shortest text, among those the first in the order of the alphabet below, that belongs to that slot.
-fn tag(slot: u16) -> &'static str {
+fn tag(slot: Slot) -> &'static str {
     /// Part of the layout: processes that disagree on it do not see each other's invalidations.
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     /// Enough for every slot.

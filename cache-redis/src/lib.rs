@@ -60,7 +60,8 @@
 //!
 //! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `watched` the same without scripts, `layout` the
 //! keys, `reply` and `error` what comes back; `link` is the way of every request, `connection` one connection and its
-//! life, which begins with a `greeting`: the server is told what another one has `acknowledged`; `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
+//! life, which begins with a `greeting`: the server is told what another one has `acknowledged`; `pipe` is how many share it, `frame` where
+//! replies end, `sizes` what takes a way of its own, `stream` what it goes over, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server
 //! for examples and tests.
 
 mod acknowledged;
@@ -69,13 +70,16 @@ mod backend;
 mod connection;
 pub mod dev;
 mod error;
+mod frame;
 mod greeting;
 mod layout;
 mod link;
+mod pipe;
 mod reply;
 mod scripts;
-mod sending;
 mod server;
+mod sizes;
+mod stream;
 mod sweep;
 mod walk;
 mod watched;

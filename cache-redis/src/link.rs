@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use bytes::Bytes;
 use cache_core::backend::{BackendError, BackendErrorKind, BackendHealth};
 use redis::{Cmd, Pipeline, Value};
 use tokio::{
@@ -21,6 +22,9 @@ use crate::{
     address::Address,
     connection::{Connection, Patience, Session},
     error,
+    layout::Slot,
+    reply,
+    sizes::{self, Sizes},
 };
 
 /// What is sent in one write.
@@ -30,9 +34,30 @@ pub(crate) enum Request<'a> {
     Many(&'a Pipeline),
 }
 
+impl Request<'_> {
+    /// The bytes to send, and how many replies there will be.
+    pub(crate) fn packed(&self) -> (Vec<u8>, usize) {
+        match self {
+            Request::One(command) => (command.get_packed_command(), 1),
+            Request::Many(pipeline) => (pipeline.get_packed_pipeline(), pipeline.len()),
+        }
+    }
+}
+
+/// A look-up of an entry, ready to be sent.
+pub(crate) struct Look {
+    pub(crate) packed: Vec<u8>,
+    pub(crate) replies: usize,
+    /// Of the entry.
+    pub(crate) slot: Slot,
+}
+
 /// The connections to one server.
 pub(crate) struct Link {
     connections: Box<[Connection]>,
+    /// For what would hold up the others: see [`Sizes`].
+    aside: Connection,
+    sizes: Sizes,
     turn: AtomicUsize,
     health: AtomicU8,
     /// For what takes several writes; made when it is first needed.
@@ -46,9 +71,11 @@ impl Link {
         let acknowledged = Arc::<Acknowledged>::default();
         let connection = |_| Connection::new(address.clone(), patience, Arc::clone(&acknowledged));
         let connections = (0..connections.max(1)).map(connection).collect();
-        let apart = Mutex::new(connection(0));
+        let (aside, apart) = (connection(0), Mutex::new(connection(0)));
         Self {
             connections,
+            aside,
+            sizes: Sizes::default(),
             turn: AtomicUsize::new(0),
             health: AtomicU8::new(UP),
             apart,
@@ -63,25 +90,81 @@ impl Link {
         request: Request<'_>,
         deadline: Instant,
     ) -> Result<Value, BackendError> {
-        let connection = match &*self.connections {
+        let (packed, replies) = request.packed();
+        let connection = self.connection(sizes::is_large(packed.len()));
+        let answer = connection.request(&packed, replies, deadline).await;
+        let outcome = answer.and_then(|replies| {
+            let mut values = reply::all(&replies)?;
+            Ok(match request {
+                Request::One(_) => values.pop().ok_or_else(error::unexpected)?,
+                Request::Many(_) => Value::Array(values),
+            })
+        });
+        self.note(connection, &outcome);
+        outcome
+    }
+
+    /// Sends a look-up. What `read` finds in the bytes of its replies; where that is nothing, the replies.
+    pub(crate) async fn look<T>(
+        &self,
+        look: &Look,
+        deadline: Instant,
+        read: fn(&Bytes) -> Option<T>,
+    ) -> Result<Result<T, Vec<Value>>, BackendError> {
+        let connection = self.connection(self.sizes.was_large(look.slot));
+        let outcome = match connection
+            .request(&look.packed, look.replies, deadline)
+            .await
+        {
+            Ok(replies) => {
+                self.sizes.note(look.slot, replies.len());
+                if let Some(found) = read(&replies) {
+                    self.note_health(UP);
+                    return Ok(Ok(found));
+                }
+                reply::all(&replies).map(Value::Array)
+            }
+            Err(error) => Err(error),
+        };
+        self.note(connection, &outcome);
+        reply::array(outcome?).map(Err)
+    }
+
+    /// An entry of that size is about to be stored.
+    pub(crate) fn expect(&self, slot: Slot, size: usize) {
+        self.sizes.note(slot, size);
+    }
+
+    fn connection(&self, aside: bool) -> &Connection {
+        match &*self.connections {
+            _ if aside => &self.aside,
             [only] => only,
             several => &several[self.turn.fetch_add(1, Ordering::Relaxed) % several.len()],
-        };
-        let outcome = connection.request(&request, deadline).await;
-        let health = match &outcome {
-            Ok(reply) => match error_in(reply) {
-                Some(BackendErrorKind::Refused) => REFUSED,
-                Some(BackendErrorKind::Role) => DOWN,
-                _ => UP,
-            },
+        }
+    }
+
+    fn note(&self, connection: &Connection, outcome: &Result<Value, BackendError>) {
+        self.note_health(match outcome {
+            Ok(reply) => {
+                if reply::is_of_replica(reply) {
+                    connection.leave();
+                }
+                match error_in(reply) {
+                    Some(BackendErrorKind::Refused) => REFUSED,
+                    Some(BackendErrorKind::Role) => DOWN,
+                    _ => UP,
+                }
+            }
             Err(error) if error.kind() == BackendErrorKind::Refused => REFUSED,
             Err(_) => DOWN,
-        };
+        });
+    }
+
+    fn note_health(&self, health: u8) {
         // Read first: a value that every request writes would travel between the processors' caches.
         if self.health.load(Ordering::Relaxed) != health {
             self.health.store(health, Ordering::Relaxed);
         }
-        outcome
     }
 
     /// A connection for nobody else, for several writes that must follow each other on it.

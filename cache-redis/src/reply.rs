@@ -1,10 +1,12 @@
 //! Reading replies.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use cache_core::backend::{BackendError, Fence, Loaded, Token};
 use redis::{ServerError, Value};
 
-use crate::error;
+use crate::{error, frame};
 
 pub(crate) fn array(reply: Value) -> Result<Vec<Value>, BackendError> {
     match reply {
@@ -26,6 +28,11 @@ pub(crate) fn take_error(replies: &mut Vec<Value>) -> Option<ServerError> {
     }
 }
 
+/// All of the replies in these bytes.
+pub(crate) fn all(bytes: &[u8]) -> Result<Vec<Value>, BackendError> {
+    frame::values(bytes).map_err(|failure| error::of_client(&failure))
+}
+
 /// What `MGET entry stamp epoch` found. What is not a string, or not a token, counts as absent.
 pub(crate) struct Read {
     pub(crate) bytes: Option<Bytes>,
@@ -34,6 +41,17 @@ pub(crate) struct Read {
 }
 
 impl Read {
+    /// From a reply in which they lie one after the other. The entry is not copied.
+    pub(crate) fn in_place(reply: &Bytes) -> Option<Self> {
+        let ([entry, stamp, epoch], _) = frame::strings(reply)?;
+        let token = |place: Option<Range<usize>>| token_of(&reply[place?]);
+        Some(Self {
+            bytes: entry.map(|place| reply.slice(place)),
+            stamp: token(stamp),
+            epoch: token(epoch),
+        })
+    }
+
     pub(crate) fn from(reply: Value) -> Result<Self, BackendError> {
         let [entry, stamp, epoch] =
             <[Value; 3]>::try_from(array(reply)?).map_err(|_| error::unexpected())?;
@@ -67,10 +85,23 @@ impl From<Read> for Loaded {
 pub(crate) struct Ending {
     pub(crate) fence: Option<Fence>,
     /// Empty if there is no entry; `None` if what is there has no end.
-    pub(crate) end: Option<Vec<u8>>,
+    pub(crate) end: Option<Bytes>,
 }
 
 impl Ending {
+    /// From replies in which they lie one after the other.
+    pub(crate) fn in_place(replies: &Bytes) -> Option<Self> {
+        let ([stamp, epoch], at) = frame::strings(replies)?;
+        let (end, _) = frame::string(replies, at)?;
+        let token = |place: Option<Range<usize>>| token_of(&replies[place?]);
+        Some(Self {
+            fence: token(stamp)
+                .zip(token(epoch))
+                .map(|(stamp, epoch)| Fence { stamp, epoch }),
+            end: end.map(|place| replies.slice(place)),
+        })
+    }
+
     pub(crate) fn from(replies: Vec<Value>) -> Result<Self, BackendError> {
         let [tokens, end] = <[Value; 2]>::try_from(replies).map_err(|_| error::unexpected())?;
         let tokens = array(tokens)?;
@@ -82,7 +113,7 @@ impl Ending {
                 .zip(token(epoch))
                 .map(|(stamp, epoch)| Fence { stamp, epoch }),
             end: match end {
-                Value::BulkString(end) => Some(end),
+                Value::BulkString(end) => Some(end.into()),
                 _ => None,
             },
         })
@@ -102,9 +133,13 @@ pub(crate) fn is_of_replica(reply: &Value) -> bool {
 
 pub(crate) fn token(reply: &Value) -> Option<Token> {
     match reply {
-        Value::BulkString(bytes) => bytes.as_slice().try_into().ok().map(Token::from_bytes),
+        Value::BulkString(bytes) => token_of(bytes),
         _ => None,
     }
+}
+
+fn token_of(bytes: &[u8]) -> Option<Token> {
+    bytes.try_into().ok().map(Token::from_bytes)
 }
 
 /// A number of things done.

@@ -65,11 +65,28 @@ impl Server {
     }
 
     /// Reads an entry and the tokens in force, and creates the tokens if there are none.
-    pub(crate) async fn load(&self, keys: &Keys) -> Result<Loaded, BackendError> {
+    pub(crate) async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
         let deadline = Instant::now() + self.read_budget;
-        let read = command("MGET", &[&keys.value, &keys.stamp, &keys.epoch]);
-        let mut found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
+        let look = layout::pack_read(entry);
+        let found = match self.link.look(&look, deadline, Read::in_place).await? {
+            Ok(found) => found,
+            Err(mut replies) => Read::from(replies.pop().ok_or_else(error::unexpected)?)?,
+        };
+        if found.stamp.is_some() && found.epoch.is_some() {
+            return Ok(found.into());
+        }
+        // Apart, so that what is needed for it is not carried along by all others.
+        Box::pin(async move { self.establish(&Keys::of(entry), found, deadline).await }).await
+    }
 
+    /// Creates the tokens that were not found.
+    async fn establish(
+        &self,
+        keys: &Keys,
+        mut found: Read,
+        deadline: Instant,
+    ) -> Result<Loaded, BackendError> {
+        let read = command("MGET", &[&keys.value, &keys.stamp, &keys.epoch]);
         // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
         // If that is no token, somebody else wrote it: it stands for nothing and would stay for ever, so it is overwritten.
         for condition in [Some("NX"), None] {
@@ -106,38 +123,41 @@ impl Server {
     /// there then, and an epoch that it belongs to was in force when the first was: both after the caller asked.
     pub(crate) async fn revalidate(
         &self,
-        keys: &Keys,
+        entry: EntryId<'_>,
         end: &[u8],
     ) -> Result<Revalidated, BackendError> {
         // An offset of zero from the end would be the beginning.
         if end.is_empty() {
-            return Box::pin(self.load(keys)).await.map(Revalidated::Changed);
+            return Box::pin(self.load(entry)).await.map(Revalidated::Changed);
         }
         let deadline = Instant::now() + self.read_budget;
-        let mut look = Pipeline::with_capacity(2);
-        look.add_command(command("MGET", &[&keys.stamp, &keys.epoch]));
-        let first = format!("-{}", end.len());
-        look.add_command(command("GETRANGE", &[&keys.value, &first, "-1"]));
-        let replies = reply::array(self.link.request(Request::Many(&look), deadline).await?)?;
-        let Ending { fence, end: there } = Ending::from(replies)?;
+        let look = layout::pack_revalidation(entry, end.len());
+        let found = match self.link.look(&look, deadline, Ending::in_place).await? {
+            Ok(found) => found,
+            Err(replies) => Ending::from(replies)?,
+        };
+        let Ending { fence, end: there } = found;
         match (fence, there.as_deref()) {
             (Some(fence), Some(there)) if there == end => Ok(Revalidated::Same(fence)),
             // Expired, invalidated or evicted.
             (Some(_), Some([])) => Ok(Revalidated::Changed(Loaded { bytes: None, fence })),
             // Another entry, or a token is missing. Apart, so that what is needed for it is not carried along by all others.
-            _ => Box::pin(self.load(keys)).await.map(Revalidated::Changed),
+            _ => Box::pin(self.load(entry)).await.map(Revalidated::Changed),
         }
     }
 
     /// The tokens for a put whose key is not known yet: in place of a stamp, the token that every change replaces.
     pub(crate) async fn load_cache_fence(&self, cache: &CacheId) -> Result<Loaded, BackendError> {
         let changes = layout::changes_key(cache);
-        self.load(&Keys {
+        let keys = Keys {
             value: changes.clone(),
             stamp: changes,
             epoch: layout::epoch_key(cache),
-        })
-        .await
+        };
+        let deadline = Instant::now() + self.read_budget;
+        let read = command("MGET", &[&keys.value, &keys.stamp, &keys.epoch]);
+        let found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
+        self.establish(&keys, found, deadline).await
     }
 
     /// Writes an entry if its tokens are still in force; says whether they were.
@@ -197,6 +217,8 @@ impl Server {
             None => (0, CENTURY, 2 * CENTURY),
         };
         let deadline = self.store_deadline();
+        self.link
+            .expect(layout::slot(keys[0].as_bytes()), new.bytes.len());
         if !self.scripts.holds() {
             let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
             let words: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();

@@ -27,11 +27,17 @@ type Hits = fn(url: &str, calls: u64);
 
 const PATHS: [(&str, Hits); 8] = [
     ("200 B: GET and decode by hand", by_hand::<Small>),
-    ("200 B: MGET with two tokens and decode by hand", with_tokens::<Small>),
+    (
+        "200 B: MGET with two tokens and decode by hand",
+        with_tokens::<Small>,
+    ),
     ("200 B: on", on::<Small>),
     ("200 B: validated", validated::<Small>),
     ("8 KB: GET and decode by hand", by_hand::<Large>),
-    ("8 KB: MGET with two tokens and decode by hand", with_tokens::<Large>),
+    (
+        "8 KB: MGET with two tokens and decode by hand",
+        with_tokens::<Large>,
+    ),
     ("8 KB: on", on::<Large>),
     ("8 KB: validated", validated::<Large>),
 ];
