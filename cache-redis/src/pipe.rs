@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Memory for what comes in is taken in pieces of this size; replies that lie in a piece keep it.
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 32 << 10;
 /// A new piece is begun where less than this is left.
 const LEAST: usize = 4 << 10;
 /// Who finds more than this not sent yet waits.

@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p cache-redis --bench hits` starts a server of its own and prints a table. In every round each contender has its turn,
 //! so that whatever else the machine does happens to all of them; a figure is the median of the rounds. Only what stands in
-//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others; ratios are to the first.
+//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others, and so do `--callers=50` and `--values="8 KB"`;
+//! ratios are to the first.
 
 mod contenders;
 mod machine;
@@ -24,7 +25,9 @@ use crate::{
 struct Plan {
     turn: Duration,
     rounds: usize,
-    callers: &'static [usize],
+    callers: Vec<usize>,
+    /// Of which values: of all, if there is none.
+    values: Option<String>,
     /// Of whom: of all, if it is empty.
     names: Vec<String>,
 }
@@ -34,12 +37,19 @@ async fn main() {
     let (flags, names): (Vec<_>, Vec<_>) = std::env::args()
         .skip(1)
         .partition(|argument| argument.starts_with("--"));
+    let given = |name: &str| {
+        let given = flags.iter().find_map(|flag| flag.strip_prefix(name));
+        given.map(str::to_owned)
+    };
+    let callers = given("--callers=").map(|number| vec![number.parse().expect("a number")]);
+    let values = given("--values=");
     let measures = flags.iter().any(|flag| flag == "--bench");
     let plan = if measures {
         Plan {
             turn: Duration::from_millis(250),
             rounds: 15,
-            callers: &[1, 50, 500],
+            callers: callers.unwrap_or_else(|| vec![1, 50, 500]),
+            values,
             names,
         }
     } else {
@@ -47,7 +57,8 @@ async fn main() {
         Plan {
             turn: Duration::from_millis(5),
             rounds: 1,
-            callers: &[1],
+            callers: vec![1],
+            values,
             names,
         }
     };
@@ -61,6 +72,9 @@ async fn main() {
 }
 
 async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
+    if plan.values.as_ref().is_some_and(|values| values != what) {
+        return;
+    }
     let raw = Raw::<V>::open(server).await;
     let one = Caches::<V>::open(backend(server, 1), "").await;
     let two = Caches::<V>::open(backend(server, 2), "two-").await;
@@ -76,7 +90,7 @@ async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
     ];
     contenders.retain(|(name, _)| plan.names.is_empty() || plan.names.iter().any(|n| n == name));
     let mut asked = Asked::open(server).await;
-    for &callers in plan.callers {
+    for &callers in &plan.callers {
         println!(
             "\n{what}, {callers} callers | hits/s | ratio | p50 | p99 | ratio | CPU here | CPU there | reads | commands | bytes"
         );
