@@ -493,6 +493,12 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
         Duration::from_millis(100)
     }
 
+    /// Whether [`load`](Self::load) and [`revalidate`](Self::revalidate) end within the read budget, whatever happens. Then the
+    /// cache sets look-ups no limit of its own, which spares a timer for each. `false` unless overridden.
+    fn keeps_read_budget(&self) -> bool {
+        false
+    }
+
     /// How long a store, a put or an invalidation may go on in the background. One second unless overridden.
     /// [`invalidate_if`](Self::invalidate_if) has no limit.
     fn store_budget(&self) -> Duration {

@@ -33,7 +33,7 @@
 
 use std::{
     any::Any,
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     fmt,
     hash::BuildHasher,
     ops::{Deref, DerefMut},
@@ -65,7 +65,7 @@ pub(crate) struct Flights {
 }
 
 /// The keys of one part of the table that somebody is busy with.
-type Shard = HashMap<Box<str>, Slot>;
+type Shard = HashMap<Arc<str>, Slot>;
 
 struct Slot {
     id: u64,
@@ -206,12 +206,14 @@ impl Flights {
 
     /// Makes the caller present at `key`, from before it reads anything.
     pub(crate) fn attend(self: &Arc<Self>, key: &str) -> Presence {
-        let mut shard = self.shard(key);
-        let slot = self.slot(&mut shard, key);
+        let (key, number) = (Arc::from(key), self.number(key));
+        let mut shard = self.locked(number);
+        let slot = self.slot(&mut shard, &key);
         slot.present += 1;
         Presence {
             flights: Arc::clone(self),
-            key: key.into(),
+            key,
+            shard: number,
             slot: slot.id,
             arrived: slot.next_event(),
             puts: slot.puts,
@@ -266,28 +268,29 @@ impl Flights {
     }
 
     fn shard(&self, key: &str) -> Locked<'_> {
-        let hash = self.hasher.hash_one(key);
+        self.locked(self.number(key))
+    }
+
+    /// In which shard a key is.
+    fn number(&self, key: &str) -> usize {
+        usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0)
+    }
+
+    fn locked(&self, shard: usize) -> Locked<'_> {
         Locked {
-            shard: lock(&self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)]),
+            shard: lock(&self.shards[shard]),
             _hold: Hold::new(),
         }
     }
 
-    fn slot<'a>(&self, shard: &'a mut Shard, key: &str) -> &'a mut Slot {
-        if !shard.contains_key(key) {
-            let id = self.next_slot.fetch_add(1, Ordering::Relaxed);
-            shard.insert(
-                key.into(),
-                Slot {
-                    id,
-                    present: 0,
-                    events: 0,
-                    puts: 0,
-                    flights: Vec::new(),
-                },
-            );
-        }
-        shard.get_mut(key).expect("inserted above")
+    fn slot<'a>(&self, shard: &'a mut Shard, key: &Arc<str>) -> &'a mut Slot {
+        shard.entry(Arc::clone(key)).or_insert_with(|| Slot {
+            id: self.next_slot.fetch_add(1, Ordering::Relaxed),
+            present: 0,
+            events: 0,
+            puts: 0,
+            flights: Vec::new(),
+        })
     }
 }
 
@@ -323,7 +326,9 @@ impl fmt::Debug for Flights {
 /// A caller that is busy with a key. Dropping it leaves.
 pub(crate) struct Presence {
     flights: Arc<Flights>,
-    key: Box<str>,
+    key: Arc<str>,
+    /// Where the key is, so that it is hashed once less.
+    shard: usize,
     slot: u64,
     /// Among the events of the slot.
     arrived: u64,
@@ -341,7 +346,7 @@ impl Presence {
         look: impl FnOnce() -> Option<Arc<Held>>,
     ) -> Entered {
         let flights = Arc::clone(&self.flights);
-        let mut shard = flights.shard(&self.key);
+        let mut shard = flights.locked(self.shard);
         let slot = flights.slot(&mut shard, &self.key);
         if slot.id != self.slot {
             // An invalidation ended the slot this caller came to; it takes part in the new one.
@@ -416,7 +421,7 @@ impl Presence {
         insert: impl FnOnce(),
         remove: impl FnOnce(),
     ) -> bool {
-        let mut shard = self.flights.shard(&self.key);
+        let mut shard = self.flights.locked(self.shard);
         let slot = self.flights.slot(&mut shard, &self.key);
         let unchanged = slot.id == self.slot
             && slot.puts == self.puts
@@ -440,7 +445,7 @@ impl Presence {
 
     /// Runs `act` on this caller's slot if it is still the one in the table.
     fn with_slot<T>(&self, act: impl FnOnce(&mut Slot) -> T) -> Option<T> {
-        let mut shard = self.flights.shard(&self.key);
+        let mut shard = self.flights.locked(self.shard);
         shard
             .get_mut(&self.key)
             .filter(|slot| slot.id == self.slot)
@@ -450,13 +455,17 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let mut shard = self.flights.shard(&self.key);
-        let Some(slot) = shard.get_mut(&self.key).filter(|slot| slot.id == self.slot) else {
+        let mut shard = self.flights.locked(self.shard);
+        let Entry::Occupied(mut entry) = shard.entry(Arc::clone(&self.key)) else {
             return;
         };
+        let slot = entry.get_mut();
+        if slot.id != self.slot {
+            return;
+        }
         slot.present -= 1;
         if slot.present == 0 {
-            let ended = shard.remove(&self.key);
+            let ended = entry.remove_entry();
             drop(shard);
             drop(ended);
         }

@@ -49,24 +49,32 @@ pub(crate) fn has_timer() -> bool {
 
 /// Asks a backend for something and waits for the answer, for `limit` at most. Where there is no timer it is not asked.
 pub(crate) async fn ask<T>(
-    limit: Duration,
+    limit: impl Into<Option<Duration>>,
     request: impl Future<Output = Result<T, BackendError>>,
 ) -> Result<T, BackendError> {
     timers()?;
-    within(Instant::now() + limit, request)
+    let deadline = limit.into().map(|limit| Instant::now() + limit);
+    within(deadline, request)
         .await
         .unwrap_or_else(|| Err(overdue()))
 }
 
-/// What `request` comes to, unless that is not known by then. As tokio's `timeout_at`, where many do not come to their limit.
+/// What `request` comes to, unless that is not known by then. As tokio's `timeout_at`, where few come to their limit.
 ///
 /// # Panics
 /// Where there is no timer.
-pub async fn within<T>(deadline: Instant, request: impl Future<Output = T>) -> Option<T> {
+pub async fn within<T>(
+    deadline: impl Into<Option<Instant>>,
+    request: impl Future<Output = T>,
+) -> Option<T> {
+    let deadline = deadline.into();
     let (mut request, mut timer) = (pin!(request), Timer::default());
     poll_fn(|context| match request.as_mut().poll(context) {
         Poll::Ready(answer) => Poll::Ready(Some(answer)),
-        Poll::Pending => timer.poll(deadline, context).map(|()| None),
+        Poll::Pending => match deadline {
+            Some(deadline) => timer.poll(deadline, context).map(|()| None),
+            None => Poll::Pending,
+        },
     })
     .await
 }

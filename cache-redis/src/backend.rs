@@ -327,6 +327,10 @@ impl CacheBackend for RedisBackend {
         self.0.read_budget
     }
 
+    fn keeps_read_budget(&self) -> bool {
+        true
+    }
+
     fn store_budget(&self) -> Duration {
         self.0.store_budget
     }

@@ -66,7 +66,15 @@ impl Server {
 
     /// Reads an entry and the tokens in force, and creates the tokens if there are none.
     pub(crate) async fn load(&self, entry: EntryId<'_>) -> Result<Loaded, BackendError> {
-        let deadline = Instant::now() + self.read_budget;
+        self.load_before(Instant::now() + self.read_budget, entry)
+            .await
+    }
+
+    async fn load_before(
+        &self,
+        deadline: Instant,
+        entry: EntryId<'_>,
+    ) -> Result<Loaded, BackendError> {
         let look = layout::pack_read(entry);
         let found = match self.link.look(&look, deadline, Read::in_place).await? {
             Ok(found) => found,
@@ -142,7 +150,9 @@ impl Server {
             // Expired, invalidated or evicted.
             (Some(_), Some([])) => Ok(Revalidated::Changed(Loaded { bytes: None, fence })),
             // Another entry, or a token is missing. Apart, so that what is needed for it is not carried along by all others.
-            _ => Box::pin(self.load(entry)).await.map(Revalidated::Changed),
+            _ => Box::pin(self.load_before(deadline, entry))
+                .await
+                .map(Revalidated::Changed),
         }
     }
 

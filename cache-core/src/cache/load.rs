@@ -18,7 +18,7 @@ use super::{CacheInner, Hit, Lifetime, LoadOptions, Read, Soon};
 use crate::{
     codec::AnyValue,
     copies::Copied,
-    flight::{Ended, Entered, Lead, SharedError, Tokens, Waited},
+    flight::{Ended, Entered, Lead, Presence, SharedError, Tokens, Waited},
     key::KeyText,
     memory::{Held, Stamp},
     value::{Answer, Outcome, Share, ValueKind},
@@ -172,7 +172,7 @@ impl CacheInner {
 impl Load {
     async fn run(self) -> Arrived {
         let Self { cache, key, .. } = &self;
-        let mut presence = cache.flights.attend(key.as_str());
+        let presence = cache.flights.attend(key.as_str());
         let tokens = match cache.read(key, &self.kind).await {
             Read::Hit(value) => {
                 cache.counters.backend_hits.one();
@@ -184,6 +184,13 @@ impl Load {
             }
             Read::Miss(tokens) => tokens,
         };
+        // Apart: what it takes to wait is more memory than all hits need, and than allocators give out without looking around.
+        Box::pin(self.enter(presence, tokens)).await
+    }
+
+    /// What a call does that has found nothing anywhere.
+    async fn enter(self, mut presence: Presence, tokens: Tokens) -> Arrived {
+        let Self { cache, key, .. } = &self;
         let lock_timeout = cache.lock_timeout(self.options.lock_timeout);
         // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
         let mut waiting_since = None;

@@ -140,14 +140,14 @@ impl CacheInner {
         copy: Option<&Copied>,
     ) -> Result<Revalidated, CacheError> {
         let entry = self.id.entry(key.as_str());
-        let budget = backend.read_budget();
+        let limit = (!backend.keeps_read_budget()).then(|| backend.read_budget());
         match copy {
             Some(copy) => {
                 let request = backend.revalidate(entry, copy.trailer());
-                self.ask(budget, request).await
+                self.ask(limit, request).await
             }
             None => {
-                let loaded = self.ask(budget, backend.load(entry)).await;
+                let loaded = self.ask(limit, backend.load(entry)).await;
                 loaded.map(Revalidated::Changed)
             }
         }
@@ -219,7 +219,7 @@ impl CacheInner {
     /// The answer of the backend to `request`, if it comes within `budget`. Whether it did is noted.
     pub(super) async fn ask<T>(
         &self,
-        budget: Duration,
+        budget: impl Into<Option<Duration>>,
         request: impl Future<Output = Result<T, BackendError>>,
     ) -> Result<T, CacheError> {
         let (line, pass) = self.admitted()?;
