@@ -184,9 +184,9 @@ fn written(serialize: impl FnOnce() -> Result<(), KeyError>) -> Result<(), KeyEr
 /// To a serializer `(x,)` and `[x]` are the same, but the first is one part, `x`, and the second one part that is an
 /// array. Nothing else hangs on this: of longer tuples the parts and the array of them have one text.
 fn is_tuple<K: ?Sized>() -> bool {
-    let name = std::any::type_name::<K>();
-    name.trim_start_matches("&mut ")
-        .trim_start_matches('&')
+    // Any `&` and `&mut` in front of it. No name of a type has a bracket after these letters alone.
+    std::any::type_name::<K>()
+        .trim_start_matches(['&', 'm', 'u', 't', ' '])
         .starts_with('(')
 }
 
