@@ -5,6 +5,8 @@
 //! | [`Server`] and its methods | `cache-redis/src/server.rs` and `scripts.rs`: what the commands do, each in one step |
 //! | [`Process`] | `cache-core/src/owed.rs`; the ring of acknowledged invalidations; the connection |
 //! | `Step::Read` | `CacheInner::read`: whether the key is owed, and the request. The call begins with it: one that began earlier may rely on less |
+//! | `Step::Keep` | `Copies::keep`, of what a call before this one has read |
+//! | `Step::LookAtTokens`, `Step::LookAtEnd` | `CacheInner::read` of a call with a copy: the two commands of `Server::revalidate`, and what they are compared with |
 //! | `Step::Enter`, `Step::Land` | `Presence::enter`, `Lead::land`. A body reads its data at once: later would be newer |
 //! | `Step::Store` | the store, off the caller's path: as late as you like |
 //! | `Step::Call` | the write is done, this process has forgotten its loads, the invalidation is owed |
@@ -21,6 +23,7 @@
 //! only the second, until the invalidations that the replica had missed have been replayed; that window is documented.
 
 mod alike;
+mod looks;
 mod process;
 mod reads;
 mod server;
@@ -29,12 +32,12 @@ mod writes;
 
 use stateright::{Model, Property};
 
+use self::{looks::Looking, process::Recovery, server::Fence};
 pub use self::{
     process::Process,
     server::{Key, Server, Stamps},
     steps::Step,
 };
-use self::{process::Recovery, server::Fence};
 
 /// What is in Redis is not older than what was promised, to whichever process that reads it now.
 pub const R1: &str = "nobody reads what an invalidation had ended before";
@@ -48,6 +51,8 @@ pub const PAID: &str = "nothing is owed for ever";
 pub struct ThroughRedis {
     /// The processes of calls that read.
     pub reads: Vec<usize>,
+    /// The processes of calls that have a copy confirmed.
+    pub looks: Vec<usize>,
     /// What is written, and in which process.
     pub writes: Vec<(usize, Write)>,
     /// Whether there is an entry in the beginning, with its tokens.
@@ -99,6 +104,10 @@ pub struct Rules {
     pub tokens_before_body: bool,
     /// A value counts only in the epoch it was stored under.
     pub epoch_in_trailer: bool,
+    /// A copy counts only if the entry still ends like it.
+    pub compare_trailer: bool,
+    /// A copy counts only in the epoch it was stored under.
+    pub compare_epoch_of_copy: bool,
     /// A load is joined only by those who read the same tokens.
     pub compare_tokens: bool,
     /// Without tokens on a server that answers, a load is nobody's but its caller's.
@@ -147,6 +156,8 @@ impl Rules {
         fence: true,
         tokens_before_body: true,
         epoch_in_trailer: true,
+        compare_trailer: true,
+        compare_epoch_of_copy: true,
         compare_tokens: true,
         missing_tokens_share_nothing: true,
         unknown_tokens_share_what_is_later: true,
@@ -191,6 +202,7 @@ pub struct State {
     promised: Version,
     processes: Vec<Process>,
     reads: Vec<Reading>,
+    looks: Vec<Looking>,
     writes: Vec<Writing>,
     weather: Weather,
     wrong: Wrong,
@@ -278,18 +290,20 @@ impl Model for ThroughRedis {
     fn init_states(&self) -> Vec<State> {
         let reading = self.reads.iter().copied();
         let writing = self.writes.iter().map(|(process, _)| *process);
-        let processes = reading.chain(writing).max().map_or(0, |last| last + 1);
+        let looking = self.looks.iter().copied();
+        let processes = reading
+            .chain(writing)
+            .chain(looking)
+            .max()
+            .map_or(0, |last| last + 1);
         vec![State {
-            server: if self.warm {
-                Server::warm()
-            } else {
-                Server::default()
-            },
+            server: Server::new(self.warm, !self.looks.is_empty()),
             replica: None,
             data: 0,
             promised: 0,
             processes: vec![Process::default(); processes],
             reads: vec![Reading::Start; self.reads.len()],
+            looks: vec![Looking::Start; self.looks.len()],
             writes: vec![Writing::Start; self.writes.len()],
             weather: self.weather,
             wrong: Wrong::default(),
@@ -299,6 +313,9 @@ impl Model for ThroughRedis {
     fn actions(&self, state: &State, steps: &mut Vec<Step>) {
         for read in 0..self.reads.len() {
             self.steps_of_read(state, read, steps);
+        }
+        for look in 0..self.looks.len() {
+            self.steps_of_look(state, look, steps);
         }
         for write in 0..self.writes.len() {
             self.steps_of_write(state, write, steps);

@@ -3,7 +3,9 @@
 //! Random tokens are compared for equality, attempts for their order. So after each step tokens are renamed in the order in
 //! which they stand in the state, and attempts to their rank: how many there have been before makes no difference.
 
-use super::{Reading, State, ThroughRedis, Tokens, Writing, server::Fence, server::Stamps};
+use super::{
+    Looking, Reading, State, ThroughRedis, Tokens, Writing, server::Fence, server::Stamps,
+};
 
 impl ThroughRedis {
     pub(super) fn rename(&self, state: &mut State) {
@@ -74,7 +76,19 @@ impl State {
         });
         let fences = reads.chain(writes);
         let fences = fences.flat_map(|Fence { stamp, epoch }| [stamp, epoch]);
-        self.server.numbers().chain(replica).chain(fences)
+        let looks = self.looks.iter_mut().flat_map(|look| match look {
+            Looking::Keeps(copy) => [Some(&mut copy.epoch), copy.store.as_mut(), None],
+            Looking::TokensSeen { copy, epoch, .. } => {
+                [Some(&mut copy.epoch), copy.store.as_mut(), epoch.as_mut()]
+            }
+            Looking::Start | Looking::Done => [None, None, None],
+        });
+        let looks = looks.flatten();
+        self.server
+            .numbers()
+            .chain(replica)
+            .chain(fences)
+            .chain(looks)
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Server {
     full: bool,
     /// The last number that was given out.
     last: Token,
+    /// Whether somebody looks at the numbers of stores. Else there are none, and fewer states.
+    numbers_stores: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +45,16 @@ struct Value {
     version: Version,
     /// In its trailer.
     epoch: Token,
+    /// In its trailer: the random number of the store that wrote it. A copy is known by it.
+    store: Option<Token>,
+}
+
+/// What a process keeps of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Copy {
+    pub(super) version: Version,
+    pub(super) epoch: Token,
+    pub(super) store: Option<Token>,
 }
 
 /// What can be evicted.
@@ -56,17 +68,25 @@ pub enum Key {
 }
 
 impl Server {
-    /// One that holds an entry.
-    pub(super) fn warm() -> Self {
+    /// One that holds an entry, if it is `warm`.
+    pub(super) fn new(warm: bool, numbers_stores: bool) -> Self {
+        let cold = Self {
+            numbers_stores,
+            ..Self::default()
+        };
+        if !warm {
+            return cold;
+        }
         Self {
             value: Some(Value {
                 version: 0,
                 epoch: 2,
+                store: numbers_stores.then_some(3),
             }),
             stamp: Some(1),
             epoch: Some(2),
-            last: 2,
-            ..Self::default()
+            last: 3,
+            ..cold
         }
     }
 
@@ -105,7 +125,38 @@ impl Server {
         (value.epoch == epoch || !rules.epoch_in_trailer).then_some(value.version)
     }
 
-    /// The same, once the tokens that are absent were created; `None` if they cannot be.
+    /// The same for a process that keeps it.
+    pub(super) fn copy(&self, rules: &Rules) -> Option<Copy> {
+        self.read(rules)?;
+        let value = self.value.as_ref()?;
+        Some(Copy {
+            version: value.version,
+            epoch: value.epoch,
+            store: value.store,
+        })
+    }
+
+    pub(super) fn epoch(&self) -> Option<Token> {
+        self.epoch
+    }
+
+    /// `GETRANGE k -TRAILER -1`: whether it is the end of what that store has written.
+    pub(super) fn ends_in(&self, store: Option<Token>) -> bool {
+        self.value
+            .as_ref()
+            .is_some_and(|value| value.store == store)
+    }
+
+    fn entry(&mut self, version: Version, epoch: Token) -> Value {
+        let store = self.numbers_stores.then(|| self.fresh());
+        Value {
+            version,
+            epoch,
+            store,
+        }
+    }
+
+    /// The same as a read, once the tokens that are absent were created; `None` if they cannot be.
     pub(super) fn tokens(&mut self, process: usize, rules: &Rules) -> Option<Fence> {
         if self.stamp.is_none() && !self.full {
             self.stamp = match rules.stamps {
@@ -148,8 +199,7 @@ impl Server {
         };
         let may = stamp && self.epoch == Some(fence.epoch);
         if (may || !rules.fence) && !self.full {
-            let epoch = fence.epoch;
-            self.value = Some(Value { version, epoch });
+            self.value = Some(self.entry(version, fence.epoch));
         }
     }
 
@@ -193,8 +243,7 @@ impl Server {
         if rules.put_replaces_changes {
             self.replace_changes();
         }
-        let epoch = fence.epoch;
-        self.value = (may || !rules.put_compares).then_some(Value { version, epoch });
+        self.value = (may || !rules.put_compares).then(|| self.entry(version, fence.epoch));
     }
 
     /// Only where somebody holds it.
@@ -223,7 +272,7 @@ impl Server {
     }
 
     pub(super) fn flush(&mut self) {
-        self.replaced_by(Self::default());
+        self.replaced_by(Self::new(false, self.numbers_stores));
     }
 
     pub(super) fn flood(&mut self) {
@@ -232,7 +281,10 @@ impl Server {
 
     pub(super) fn numbers(&mut self) -> impl Iterator<Item = &mut Token> {
         let tokens = [&mut self.stamp, &mut self.epoch, &mut self.changes];
-        let in_trailer = self.value.as_mut().map(|value| &mut value.epoch);
+        let value = self.value.as_mut().into_iter();
+        let in_trailer = value
+            .flat_map(|value| [Some(&mut value.epoch), value.store.as_mut()])
+            .flatten();
         tokens.into_iter().flatten().chain(in_trailer)
     }
 

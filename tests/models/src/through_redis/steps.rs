@@ -1,6 +1,6 @@
 //! Which steps there are, and what each does.
 
-use super::{Reading, Recovery, State, ThroughRedis, Tokens, Write, Writing, server::Key};
+use super::{Looking, Reading, Recovery, State, ThroughRedis, Tokens, Write, Writing, server::Key};
 
 /// One step. The number is that of a read, of a write or of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,9 @@ pub enum Step {
     Enter(usize),
     Land(usize),
     Store(usize),
+    Keep(usize),
+    LookAtTokens(usize),
+    LookAtEnd(usize),
     BeginPut(usize),
     BeginPutUnanswered(usize),
     Call(usize),
@@ -55,6 +58,18 @@ impl ThroughRedis {
             Reading::InBody { .. } => steps.push(Step::Land(read)),
             Reading::Stores { .. } => steps.push(Step::Store(read)),
             Reading::Waits { .. } | Reading::Done => {}
+        }
+    }
+
+    pub(super) fn steps_of_look(&self, state: &State, look: usize, steps: &mut Vec<Step>) {
+        let may = self.may_look(state, look);
+        match state.looks[look] {
+            Looking::Start if may && state.server.copy(&self.rules).is_some() => {
+                steps.push(Step::Keep(look));
+            }
+            Looking::Keeps(_) if may => steps.push(Step::LookAtTokens(look)),
+            Looking::TokensSeen { .. } => steps.push(Step::LookAtEnd(look)),
+            Looking::Start | Looking::Keeps(_) | Looking::Done => {}
         }
     }
 
@@ -162,6 +177,9 @@ impl ThroughRedis {
                 }
                 state.reads[read] = Reading::Done;
             }
+            Step::Keep(look) => self.keep(state, look),
+            Step::LookAtTokens(look) => self.look_at_tokens(state, look),
+            Step::LookAtEnd(look) => self.look_at_end(state, look),
             Step::BeginPut(write) => {
                 let (process, what) = self.writes[write];
                 state.writes[write] = Writing::PutBegun(match what {
@@ -261,6 +279,12 @@ impl ThroughRedis {
                 state.promised = promised;
                 for process in &mut state.processes {
                     process.reconnects = true;
+                }
+                // Both commands go over one connection, and that one is gone.
+                for look in &mut state.looks {
+                    if matches!(look, Looking::TokensSeen { .. }) {
+                        *look = Looking::Done;
+                    }
                 }
             }
         }

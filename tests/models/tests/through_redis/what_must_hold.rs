@@ -24,11 +24,15 @@ const PAIRS: [&[Write]; 9] = [
     &[PutByValue, Put],
 ];
 
-/// Two reads, and writes.
+/// Reads, and writes.
 struct Calls {
+    /// How many of the reads there are.
+    reads: usize,
     writes: &'static [&'static [Write]],
     /// The processes of the reads, and of the writes.
     reads_in: [usize; 2],
+    /// The process of a call that has a copy confirmed.
+    looks_in: &'static [usize],
     writes_in: [usize; 2],
     /// Whether there is an entry in the beginning.
     warm: bool,
@@ -36,8 +40,10 @@ struct Calls {
 
 /// In a cold cache, every process with a read and a write.
 const APART: Calls = Calls {
+    reads: 2,
     writes: &PAIRS,
     reads_in: [0, 1],
+    looks_in: &[],
     writes_in: [0, 1],
     warm: false,
 };
@@ -55,7 +61,8 @@ impl Calls {
         for writes in self.writes {
             let processes = self.writes_in.into_iter();
             let model = ThroughRedis {
-                reads: self.reads_in.to_vec(),
+                reads: self.reads_in[..self.reads].to_vec(),
+                looks: self.looks_in.to_vec(),
                 writes: processes.zip(writes.iter().copied()).collect(),
                 warm: self.warm,
                 weather,
@@ -68,6 +75,44 @@ impl Calls {
             );
         }
     }
+}
+
+/// In a warm cache, a read that may store while a copy is confirmed.
+const COPIED: Calls = Calls {
+    reads: 1,
+    looks_in: &[0],
+    warm: true,
+    ..APART
+};
+
+#[test]
+fn copies_are_confirmed() {
+    let evictions = Weather {
+        evictions: 1,
+        ..CALM
+    };
+    let losses = Weather { losses: 1, ..CALM };
+    let flushes = Weather { flushes: 1, ..CALM };
+    let floods = Weather { floods: 2, ..CALM };
+    COPIED.hold_in("copies, an eviction", evictions);
+    COPIED.hold_in("copies, a flush", flushes);
+    COPIED.hold_in("copies, full for a while", floods);
+    let alone = Calls {
+        writes: &ALONE,
+        ..COPIED
+    };
+    alone.hold_in("copies, a loss", losses);
+    // A process that has a copy of what another one has read and ended.
+    let elsewhere = Calls {
+        looks_in: &[0, 1],
+        ..alone
+    };
+    elsewhere.hold_in("copies in both processes", CALM);
+    let failovers = Weather {
+        failovers: 1,
+        ..CALM
+    };
+    alone.hold_in("copies, a failover", failovers);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::CALM;
 /// Without one guard: the checker finds what goes wrong.
 struct Without {
     reads: &'static [usize],
+    looks: &'static [usize],
     writes: &'static [(usize, Write)],
     warm: bool,
     weather: Weather,
@@ -24,6 +25,7 @@ impl Without {
         take(&mut rules);
         ThroughRedis {
             reads: self.reads.to_vec(),
+            looks: self.looks.to_vec(),
             writes: self.writes.to_vec(),
             warm: self.warm,
             weather: self.weather,
@@ -42,6 +44,7 @@ impl Without {
 fn what_the_guards_of_a_store_are_for() {
     let a_read = Without {
         reads: &[0],
+        looks: &[],
         writes: &[(1, Invalidate)],
         warm: false,
         weather: CALM,
@@ -81,6 +84,7 @@ fn what_the_guards_of_a_store_are_for() {
 fn what_a_full_server_has_to_do() {
     let full = Without {
         reads: &[0],
+        looks: &[],
         writes: &[(1, Invalidate)],
         warm: false,
         weather: Weather { floods: 2, ..CALM },
@@ -94,6 +98,7 @@ fn what_a_full_server_has_to_do() {
 fn what_the_guards_of_an_epoch_are_for() {
     let entry = Without {
         reads: &[],
+        looks: &[],
         writes: &[(1, InvalidateAll)],
         warm: true,
         weather: CALM,
@@ -114,9 +119,39 @@ fn what_the_guards_of_an_epoch_are_for() {
 }
 
 #[test]
+fn what_the_guards_of_a_copy_are_for() {
+    let copy = Without {
+        reads: &[],
+        looks: &[0],
+        writes: &[(1, Invalidate)],
+        warm: true,
+        weather: CALM,
+    };
+    copy.fails("comparing the trailer", R1, |rules| {
+        rules.compare_trailer = false
+    });
+    let cleared = Without {
+        writes: &[(1, InvalidateAll)],
+        ..copy
+    };
+    cleared.fails("comparing the epoch of a copy", R1, |rules| {
+        rules.compare_epoch_of_copy = false
+    });
+    // Not only where the entry is gone: where there is another one, too.
+    let put = Without {
+        writes: &[(1, Put)],
+        ..copy
+    };
+    put.fails("comparing the trailer with that of a put", R1, |rules| {
+        rules.compare_trailer = false
+    });
+}
+
+#[test]
 fn what_the_guards_of_sharing_are_for() {
     let shared = Without {
         reads: &[0, 0],
+        looks: &[],
         writes: &[(1, Invalidate)],
         warm: false,
         weather: CALM,
@@ -145,6 +180,7 @@ fn what_the_guards_of_sharing_are_for() {
 fn what_it_is_good_for_to_owe() {
     let lost = Without {
         reads: &[],
+        looks: &[],
         writes: &[(0, Invalidate)],
         warm: true,
         weather: Weather { losses: 1, ..CALM },
@@ -166,6 +202,7 @@ fn what_it_is_good_for_to_owe() {
 fn what_the_replay_is_for() {
     let failover = Without {
         reads: &[],
+        looks: &[],
         writes: &[(0, Invalidate)],
         warm: true,
         weather: Weather {
@@ -186,6 +223,7 @@ fn what_the_replay_is_for() {
 fn what_the_guards_of_a_put_are_for() {
     let invalidated = Without {
         reads: &[],
+        looks: &[],
         writes: &[(0, Put), (1, Invalidate)],
         warm: false,
         weather: CALM,
@@ -203,6 +241,7 @@ fn what_the_guards_of_a_put_are_for() {
     });
     let lost = Without {
         reads: &[],
+        looks: &[],
         writes: &[(0, Put)],
         warm: true,
         weather: Weather { losses: 1, ..CALM },
@@ -232,6 +271,7 @@ fn what_the_guards_of_a_put_are_for() {
 fn a_load_that_began_before_a_caller_without_an_answer() {
     let unanswered = Without {
         reads: &[0, 0],
+        looks: &[],
         writes: &[(1, Invalidate)],
         warm: false,
         weather: Weather {
@@ -263,6 +303,7 @@ fn what_would_hold_without() {
         ] {
             let lost = Without {
                 reads: &[0, 0],
+                looks: &[],
                 writes,
                 warm: true,
                 weather: Weather { losses: 1, ..CALM },
