@@ -14,6 +14,9 @@
 //! JSON, `Some(None)` in MessagePack, left-out fields in the two others. Such a value is returned to the caller and not
 //! stored.
 //!
+//! Values that are bytes (`Vec<u8>`, `Arc<[u8]>`, [`Bytes`](crate::Bytes)) are copied as they are by `Bincode` and `Postcard`; reading a long `Bytes` copies
+//! nothing.
+//!
 //! Decoding is safe on any bytes: it takes memory in proportion to their number, nests at most 120 levels deep, and is an
 //! error unless all of them were used. A value nested deeper than that is refused when it is encoded.
 //!
@@ -25,6 +28,7 @@ mod carry;
 pub(crate) mod dynamic;
 mod form;
 mod none;
+mod raw;
 
 #[cfg(test)]
 mod tests;

@@ -114,7 +114,7 @@ impl CacheInner {
         }
         // A `Deserialize` of a user may panic; a bad entry must not become a failing call.
         let decoded = catch_unwind(AssertUnwindSafe(|| {
-            form.decode(&self.config.codec, opened.payload)
+            form.decode_part(&self.config.codec, opened.payload, &bytes)
         }));
         match decoded {
             Ok(Ok(value)) => match copies {

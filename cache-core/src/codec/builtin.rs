@@ -16,7 +16,7 @@ const ELEMENTS_WITHOUT_BYTES: usize = 1 << 12;
 
 /// Without a limit of bincode's own a few bad bytes make it ask for all memory there is. Strings are borrowed from the
 /// input, so the limit itself need not be small.
-const BINCODE: bincode::config::Configuration<
+pub(super) const BINCODE: bincode::config::Configuration<
     bincode::config::LittleEndian,
     bincode::config::Varint,
     bincode::config::Limit<{ 1 << 30 }>,

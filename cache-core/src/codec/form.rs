@@ -9,13 +9,14 @@ mod erased;
 
 use std::any::Any;
 
+use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 
 #[cfg(any(test, not(debug_assertions)))]
 use self::direct::Ways;
 #[cfg(all(debug_assertions, not(test)))]
 use self::erased::Ways;
-use super::{CodecError, CodecHandle, none::is_none};
+use super::{CodecError, CodecHandle, none::is_none, raw::Raw};
 use crate::fingerprint::{self, Structure, Subject};
 
 /// A value of a type that is not named.
@@ -28,6 +29,7 @@ pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
 pub(crate) struct Form {
     subject: Subject,
     ways: Ways,
+    raw: fn() -> Option<Raw>,
     /// Whether a value is `None`, seen from how it serialises: behind an `Arc` too.
     pub(crate) is_none: fn(&dyn Any) -> bool,
 }
@@ -48,6 +50,7 @@ impl Form {
             &Self {
                 subject: Subject::of::<V>(),
                 ways: Ways::of::<V>(),
+                raw: Raw::of::<V>,
                 is_none: is_none_of::<V>,
             }
         }
@@ -65,13 +68,30 @@ impl Form {
         if codec.is_positional() && !self.structure().positional {
             return Err(CodecError::NOT_POSITIONAL);
         }
-        self.ways.encode(codec, value)
+        match (self.raw)().and_then(|raw| raw.encode(codec, value)) {
+            Some(encoded) => encoded,
+            None => self.ways.encode(codec, value),
+        }
     }
 
-    /// The value that the bytes are.
+    /// The value that the bytes are, which are part of `whole`: it may keep them.
     ///
     /// # Errors
     /// They are no value of this type, or not all of them are.
+    pub(crate) fn decode_part(
+        &self,
+        codec: &CodecHandle,
+        bytes: &[u8],
+        whole: &Bytes,
+    ) -> Result<AnyValue, CodecError> {
+        match (self.raw)().and_then(|raw| raw.decode(codec, bytes, whole)) {
+            Some(decoded) => decoded,
+            None => self.ways.decode(codec, bytes),
+        }
+    }
+
+    /// The same for bytes that are part of nothing.
+    #[cfg(test)]
     pub(crate) fn decode(&self, codec: &CodecHandle, bytes: &[u8]) -> Result<AnyValue, CodecError> {
         self.ways.decode(codec, bytes)
     }
