@@ -6,7 +6,9 @@ use std::{collections::HashSet, time::Duration};
 
 use cache_core::{
     Bytes, CacheBackend,
-    backend::{BackendErrorKind, CacheId, Fence, FenceScope, NewEntry},
+    backend::{
+        BackendErrorKind, CacheId, EPOCH_BEFORE_END, Fence, FenceScope, NewEntry, Revalidated,
+    },
     testing::contract,
 };
 use cache_redis::RedisBackend;
@@ -435,6 +437,66 @@ async fn a_step_is_one_write_whatever_the_cache_holds() {
         .await
         .unwrap();
     assert_eq!(monitor.names(&mut f).await, ["MGET", "SET", "SET", "MGET"]);
+}
+
+/// As the server counts it: how often it has read from a connection, and how many commands it found.
+async fn reads_and_commands(f: &mut Fixture) -> [u64; 2] {
+    let info: String = f.ask(&["INFO", "stats"]).await;
+    ["total_reads_processed:", "total_commands_processed:"].map(|name| {
+        let line = info.lines().find_map(|line| line.strip_prefix(name));
+        line.expect("it counts").parse().expect("a number")
+    })
+}
+
+#[tokio::test]
+async fn a_hit_is_one_write_and_one_round_trip() {
+    const HITS: u64 = 100;
+
+    let mut f = Fixture::new().await;
+    let product = product();
+    let entry = product.entry("1");
+    fill(&f.backend, &product, "1").await;
+    let there = f.backend.load(entry).await.unwrap().bytes.unwrap();
+    let (_, end) = there.split_last_chunk::<EPOCH_BEFORE_END>().unwrap();
+    for (commands_of_a_hit, confirmed) in [(1, false), (2, true)] {
+        let before = reads_and_commands(&mut f).await;
+        for _ in 0..HITS {
+            if confirmed {
+                let answer = f.backend.revalidate(entry, end).await.unwrap();
+                assert!(matches!(answer, Revalidated::Same(_)));
+            } else {
+                assert_eq!(
+                    f.backend.load(entry).await.unwrap().bytes,
+                    Some(there.clone())
+                );
+            }
+        }
+        let after = reads_and_commands(&mut f).await;
+        // One more for the question itself.
+        assert_eq!(after[0] - before[0], HITS + 1);
+        assert_eq!(after[1] - before[1], commands_of_a_hit * HITS + 1);
+    }
+}
+
+#[tokio::test]
+async fn hits_at_one_time_share_writes() {
+    const CALLERS: u64 = 200;
+
+    let mut f = Fixture::new().await;
+    fill(&f.backend, &product(), "1").await;
+    let before = reads_and_commands(&mut f).await;
+    let calls = (0..CALLERS).map(|_| {
+        let backend = f.backend.clone();
+        tokio::spawn(async move { read(&backend, &product(), "1").await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        assert_eq!(call.await.unwrap().as_deref(), Some("1"));
+    }
+    let after = reads_and_commands(&mut f).await;
+    assert_eq!(after[1] - before[1], CALLERS + 1);
+    // They all ask before the connection has its turn.
+    let reads = after[0] - before[0];
+    assert!(reads < CALLERS / 4, "{reads}");
 }
 
 #[tokio::test]

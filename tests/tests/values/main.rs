@@ -1,6 +1,7 @@
 //! What is stored, and what comes back.
 
 mod alike;
+mod bytes;
 mod returned;
 mod types;
 mod undecodable;
