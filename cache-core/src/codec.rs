@@ -43,7 +43,7 @@ use serde::{
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
 pub(crate) use self::form::{AnyValue, Form};
 use self::{
-    bounded::Bounded,
+    bounded::{Bounded, Text},
     builtin::Builtin,
     dynamic::{FromFormat, Seed},
 };
@@ -160,7 +160,8 @@ impl CodecReader<'_> {
     /// It does not hold a value of the type that is read.
     pub fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), CodecError> {
         // The codec may decompress: the number of its bytes says nothing about that of elements.
-        Bounded::read(usize::MAX, deserializer, self).map_err(|_| CodecError::MALFORMED)
+        Bounded::read(usize::MAX, Text::InAWayOfItsOwn, deserializer, self)
+            .map_err(|_| CodecError::MALFORMED)
     }
 }
 

@@ -14,15 +14,25 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, Seq
 
 use super::MAX_DEPTH;
 
+/// How a format writes text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    /// As it writes bytes. Then owned text is copied first and checked where it lies then: the check of text that begins anywhere
+    /// takes twice as long.
+    AsBytes,
+    InAWayOfItsOwn,
+}
+
 /// What is left of the bounds.
 #[derive(Clone, Copy)]
 struct Bounds<'b> {
     depth: u8,
+    text: Text,
     elements: &'b Cell<usize>,
 }
 
 impl Bounds<'_> {
-    #[inline]
+    #[inline(always)]
     fn deeper<E: Error>(self) -> Result<Self, E> {
         let depth = self
             .depth
@@ -31,7 +41,7 @@ impl Bounds<'_> {
         Ok(Self { depth, ..self })
     }
 
-    #[inline]
+    #[inline(always)]
     fn count_element<E: Error>(self) -> Result<(), E> {
         let left = self
             .elements
@@ -53,9 +63,10 @@ pub(super) struct Bounded<'b, T> {
 
 impl Bounded<'_, ()> {
     /// Reads a value in which all sequences and maps together have at most so many elements.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read<'de, D: Deserializer<'de>, S: DeserializeSeed<'de>>(
         elements: usize,
+        text: Text,
         deserializer: D,
         seed: S,
     ) -> Result<S::Value, D::Error> {
@@ -63,6 +74,7 @@ impl Bounded<'_, ()> {
         // One more than is written: here the name of a variant is something within, too.
         let bounds = Bounds {
             depth: MAX_DEPTH + 1,
+            text,
             elements: &elements,
         };
         seed.deserialize(Bounded {
@@ -74,7 +86,7 @@ impl Bounded<'_, ()> {
 }
 
 impl<'b, T> Bounded<'b, T> {
-    #[inline]
+    #[inline(always)]
     fn with<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
             inner,
@@ -83,7 +95,7 @@ impl<'b, T> Bounded<'b, T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fixed<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
             inner,
@@ -92,7 +104,7 @@ impl<'b, T> Bounded<'b, T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn counted<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
             inner,
@@ -101,7 +113,7 @@ impl<'b, T> Bounded<'b, T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn deeper<U, E: Error>(&self, inner: U) -> Result<Bounded<'b, U>, E> {
         Ok(Bounded {
             inner,
@@ -113,7 +125,7 @@ impl<'b, T> Bounded<'b, T> {
 
 macro_rules! plain {
     ($($method:ident)*) => {$(
-        #[inline]
+        #[inline(always)]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
             let visitor = self.fixed(visitor);
             self.inner.$method(visitor)
@@ -133,35 +145,38 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
 
     // The owned forms too are asked for as borrowed ones: bincode reserves memory for an owned one before it looks
     // whether there are as many bytes. Who takes a `String` takes a `&str`.
-    #[inline]
+    #[inline(always)]
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.deserialize_str(visitor)
+        match self.bounds.text {
+            Text::AsBytes => self.inner.deserialize_bytes(OwnedText(visitor)),
+            Text::InAWayOfItsOwn => self.deserialize_str(visitor),
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.deserialize_bytes(visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let visitor = self.counted(visitor);
         self.inner.deserialize_any(visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let visitor = self.counted(visitor);
         self.inner.deserialize_seq(visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let visitor = self.counted(visitor);
         self.inner.deserialize_map(visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -171,7 +186,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_unit_struct(name, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -181,7 +196,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_newtype_struct(name, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_tuple<V: Visitor<'de>>(
         self,
         len: usize,
@@ -191,7 +206,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_tuple(len, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -202,7 +217,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_tuple_struct(name, len, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -213,7 +228,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_struct(name, fields, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -224,15 +239,34 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         self.inner.deserialize_enum(name, variants, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_human_readable(&self) -> bool {
         self.inner.is_human_readable()
     }
 }
 
+/// Takes bytes for text.
+struct OwnedText<V>(V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for OwnedText<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    #[inline(always)]
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<V::Value, E> {
+        match String::from_utf8(bytes.to_vec()) {
+            Ok(text) => self.0.visit_string(text),
+            Err(_) => Err(E::custom("not a text")),
+        }
+    }
+}
+
 macro_rules! leaves {
     ($($method:ident($value:ty))*) => {$(
-        #[inline]
+        #[inline(always)]
         fn $method<E: Error>(self, value: $value) -> Result<V::Value, E> {
             self.inner.$method(value)
         }
@@ -242,7 +276,7 @@ macro_rules! leaves {
 impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
     type Value = V::Value;
 
-    #[inline]
+    #[inline(always)]
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.expecting(f)
     }
@@ -254,23 +288,23 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
         visit_borrowed_bytes(&'de [u8]) visit_byte_buf(Vec<u8>)
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
         self.inner.visit_none()
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
         self.inner.visit_unit()
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
         let deserializer = self.deeper(deserializer)?;
         self.inner.visit_some(deserializer)
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_newtype_struct<D: Deserializer<'de>>(
         self,
         deserializer: D,
@@ -279,19 +313,19 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
         self.inner.visit_newtype_struct(deserializer)
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let access = self.with(access);
         self.inner.visit_seq(access)
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let access = self.with(access);
         self.inner.visit_map(access)
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let access = self.with(access);
         self.inner.visit_enum(access)
@@ -301,7 +335,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Bounded<'_, S> {
     type Value = S::Value;
 
-    #[inline]
+    #[inline(always)]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
         let deserializer = self.fixed(deserializer);
         self.inner.deserialize(deserializer)

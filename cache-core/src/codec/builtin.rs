@@ -7,7 +7,7 @@ use serde::{
 
 use super::{
     Codec, CodecError, CodecHandle, CodecReader, Kind,
-    bounded::Bounded,
+    bounded::{Bounded, Text},
     carry::{Rules, check},
 };
 
@@ -126,8 +126,8 @@ impl Builtin for Json {
         seed: S,
     ) -> Result<S::Value, CodecError> {
         let mut input = serde_json::Deserializer::from_slice(bytes);
-        let value =
-            Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
+        let value = Bounded::read(elements(bytes), Text::InAWayOfItsOwn, &mut input, seed)
+            .map_err(|_| CodecError::MALFORMED)?;
         whole(value, input.end().is_ok())
     }
 }
@@ -145,8 +145,8 @@ impl Builtin for Postcard {
         seed: S,
     ) -> Result<S::Value, CodecError> {
         let mut input = postcard::Deserializer::from_bytes(bytes);
-        let value =
-            Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
+        let value = Bounded::read(elements(bytes), Text::AsBytes, &mut input, seed)
+            .map_err(|_| CodecError::MALFORMED)?;
         whole(value, input.finalize().is_ok_and(<[u8]>::is_empty))
     }
 }
@@ -165,8 +165,8 @@ impl Builtin for MessagePack {
     ) -> Result<S::Value, CodecError> {
         use rmp_serde::decode::Error;
         let mut input = rmp_serde::Deserializer::from_read_ref(bytes);
-        let value =
-            Bounded::read(elements(bytes), &mut input, seed).map_err(|_| CodecError::MALFORMED)?;
+        let value = Bounded::read(elements(bytes), Text::InAWayOfItsOwn, &mut input, seed)
+            .map_err(|_| CodecError::MALFORMED)?;
         // It does not say how much it has read; but that there is nothing to read a further value's first byte from.
         let further = bool::deserialize(&mut input);
         whole(
@@ -198,7 +198,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for InBounds<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
-        Bounded::read(self.elements, deserializer, self.seed)
+        Bounded::read(self.elements, Text::AsBytes, deserializer, self.seed)
     }
 }
 

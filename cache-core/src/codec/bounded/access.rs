@@ -7,7 +7,7 @@ use super::Bounded;
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
     type Error = A::Error;
 
-    #[inline]
+    #[inline(always)]
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
@@ -19,7 +19,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
         self.inner.next_element_seed(seed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
     }
@@ -28,7 +28,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
     type Error = A::Error;
 
-    #[inline]
+    #[inline(always)]
     fn next_key_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
@@ -40,13 +40,13 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
         self.inner.next_key_seed(seed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         let seed = self.deeper(seed)?;
         self.inner.next_value_seed(seed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
     }
@@ -56,7 +56,7 @@ impl<'de, 'b, A: EnumAccess<'de>> EnumAccess<'de> for Bounded<'b, A> {
     type Error = A::Error;
     type Variant = Bounded<'b, A::Variant>;
 
-    #[inline]
+    #[inline(always)]
     fn variant_seed<S: DeserializeSeed<'de>>(
         self,
         seed: S,
@@ -78,24 +78,24 @@ impl<'de, 'b, A: EnumAccess<'de>> EnumAccess<'de> for Bounded<'b, A> {
 impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Bounded<'_, A> {
     type Error = A::Error;
 
-    #[inline]
+    #[inline(always)]
     fn unit_variant(self) -> Result<(), A::Error> {
         self.inner.unit_variant()
     }
 
-    #[inline]
+    #[inline(always)]
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
         let seed = self.deeper(seed)?;
         self.inner.newtype_variant_seed(seed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
         let visitor = self.fixed(visitor);
         self.inner.tuple_variant(len, visitor)
     }
 
-    #[inline]
+    #[inline(always)]
     fn struct_variant<V: Visitor<'de>>(
         self,
         fields: &'static [&'static str],
