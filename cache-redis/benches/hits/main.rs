@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p cache-redis --bench hits` starts a server of its own and prints a table. In every round each contender has its turn,
 //! so that whatever else the machine does happens to all of them; a figure is the median of the rounds. Only what stands in
-//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others, and so do `--callers=50` and `--values="8 KB"`;
+//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others, and so do `--callers=50` and `--values="8 KB"` (or `"200 B"`, `"4 MB"`);
 //! ratios are to the first.
 
 mod contenders;
@@ -15,10 +15,10 @@ use std::time::Duration;
 use cache_redis::{RedisBackend, dev::RedisServer};
 
 use crate::{
-    contenders::{Caches, Contender, Raw, Store},
+    contenders::{Beside, Caches, Contender, Raw, Store},
     machine::Asked,
     round::{Figures, Round, median},
-    values::{Large, Small, Value},
+    values::{Huge, Large, Small, Value},
 };
 
 /// How long a contender has in a round, how often each has its turn, and how many call at a time.
@@ -69,6 +69,28 @@ async fn main() {
     );
     table::<Small>("200 B", &server, &plan).await;
     table::<Large>("8 KB", &server, &plan).await;
+    beside(&server, &plan).await;
+}
+
+/// What large values do to those who read small ones. With a client library by hand they share a connection.
+async fn beside(server: &RedisServer, plan: &Plan) {
+    let what = "200 B, while two others read 4 MB";
+    if plan.values.as_ref().is_some_and(|values| values != "4 MB") {
+        return;
+    }
+    let raw = Beside(
+        Raw::<Small>::open(server).await,
+        Raw::<Huge>::open(server).await,
+    );
+    let redis = backend(server, 1);
+    let small = Caches::<Small>::open(redis.clone(), "beside-").await;
+    let huge = Caches::<Huge>::open(redis, "beside-").await;
+    let on = Beside(small.store(Store::On), huge.store(Store::On));
+    let contenders = vec![
+        ("by hand", Box::new(raw) as Box<dyn Contender>),
+        ("on", Box::new(on)),
+    ];
+    compare(what, contenders, &[52], server, plan).await;
 }
 
 async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
@@ -78,19 +100,31 @@ async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
     let raw = Raw::<V>::open(server).await;
     let one = Caches::<V>::open(backend(server, 1), "").await;
     let two = Caches::<V>::open(backend(server, 2), "two-").await;
-    let mut contenders: Vec<(&str, Box<dyn Contender>)> = vec![
+    let four = Caches::<V>::open(backend(server, 4), "four-").await;
+    let contenders: Vec<(&str, Box<dyn Contender>)> = vec![
         ("by hand", Box::new(raw)),
         ("on", Box::new(one.store(Store::On))),
         ("on, 2 connections", Box::new(two.store(Store::On))),
+        ("on, 4 connections", Box::new(four.store(Store::On))),
         ("validated", Box::new(one.store(Store::Validated))),
         (
             "validated, 2 connections",
             Box::new(two.store(Store::Validated)),
         ),
     ];
+    compare(what, contenders, &plan.callers, server, plan).await;
+}
+
+async fn compare(
+    what: &str,
+    mut contenders: Vec<(&str, Box<dyn Contender>)>,
+    callers: &[usize],
+    server: &RedisServer,
+    plan: &Plan,
+) {
     contenders.retain(|(name, _)| plan.names.is_empty() || plan.names.iter().any(|n| n == name));
     let mut asked = Asked::open(server).await;
-    for &callers in &plan.callers {
+    for &callers in callers {
         println!(
             "\n{what}, {callers} callers | hits/s | ratio | p50 | p99 | ratio | CPU here | CPU there | reads | commands | bytes"
         );
@@ -114,7 +148,9 @@ async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
 fn backend(server: &RedisServer, connections: usize) -> RedisBackend {
     RedisBackend::builder(&server.url())
         .read_budget(Duration::from_secs(5))
+        .store_budget(Duration::from_secs(5))
         .connections(connections)
+        .max_value_bytes(8 << 20)
         .build()
         .expect("the address is valid")
 }

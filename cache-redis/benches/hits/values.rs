@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// How many keys there are.
-pub(crate) const KEYS: u64 = 500;
-
 /// A value that is made for a key.
 pub(crate) trait Value: Serialize + DeserializeOwned + Send + Sync + 'static {
     const NAME: &'static str;
+    /// How many keys there are.
+    #[allow(dead_code, reason = "not every benchmark has many")]
+    const KEYS: u64 = 500;
     fn new(key: u64) -> Self;
     /// Whether it is the one of that key.
     fn is_of(&self, key: u64) -> bool;
@@ -66,6 +66,24 @@ impl Value for Large {
 
     fn is_of(&self, key: u64) -> bool {
         self.0.first().is_some_and(|first| first.id == key)
+    }
+}
+
+/// Something of 4 MB.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(dead_code, reason = "not every benchmark has one")]
+pub(crate) struct Huge(u64, String);
+
+impl Value for Huge {
+    const NAME: &'static str = "huge";
+    const KEYS: u64 = 4;
+
+    fn new(key: u64) -> Self {
+        Self(key, "x".repeat(4 << 20))
+    }
+
+    fn is_of(&self, key: u64) -> bool {
+        self.0 == key
     }
 }
 
