@@ -34,6 +34,8 @@ use crate::{
 const PIECE: usize = 32 << 10;
 /// A new piece is begun where less than this is left.
 const LEAST: usize = 4 << 10;
+/// After so many bytes have come in, those who have got them have their turn, while a processor still has them at hand.
+const TURN: usize = 128 << 10;
 /// From so many on that ask at a time, it pays to wait for more.
 const MANY: usize = 4;
 /// Who finds more than this not sent yet waits.
@@ -117,6 +119,7 @@ impl Pipe {
             sent: 0,
             asked: VecDeque::new(),
             read: BytesMut::new(),
+            received: 0,
             least: 0,
             replies: 0,
             begin: 0,
@@ -214,6 +217,8 @@ pub(crate) struct Driver {
     /// By whom, in order.
     asked: VecDeque<Asked>,
     read: BytesMut,
+    /// In this turn, so many bytes have come in.
+    received: usize,
     /// So many bytes are needed to go on.
     least: usize,
     /// Of the first who asked, so many replies are there.
@@ -292,7 +297,10 @@ impl Driver {
             self.read.reserve(missing.max(PIECE));
         }
         match poll_read_buf(Pin::new(&mut *self.stream), context, &mut self.read) {
-            Poll::Ready(Ok(1..)) => self.hand_out().map(|()| true),
+            Poll::Ready(Ok(count @ 1..)) => {
+                self.received += count;
+                self.hand_out().map(|()| true)
+            }
             Poll::Ready(_) => Err(Ended),
             Poll::Pending => Ok(false),
         }
@@ -344,6 +352,7 @@ impl Driver {
     }
 
     fn go_on(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
+        self.received = 0;
         if self.lets_others_go_first() {
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -354,6 +363,10 @@ impl Driver {
             };
             let sent = any && self.send(context)?;
             if !self.receive(context)? && !sent {
+                return Poll::Pending;
+            }
+            if self.received >= TURN {
+                context.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
