@@ -10,6 +10,9 @@
 //!   first of those who wait hears of it.
 //! - What is not sent yet is bounded: those who find too much of it wait until it is gone.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::VecDeque,
     future::Future,
