@@ -81,6 +81,7 @@ async fn a_miss() {
             // What was stored before is no error, and is overwritten.
             let load = async { value.clone() };
             assert_eq!(cache.get_or_load(&7, load).await, value);
+            assert_eq!(caches().stats()["c"].decode_failures, others);
             caches().settle().await;
             let again = async { panic!("it is stored") };
             assert_eq!(cache.get_or_load(&7, again).await, value);
