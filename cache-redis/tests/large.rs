@@ -24,8 +24,11 @@ struct Stalling {
     /// How many replies it is in the middle of.
     halves: Arc<AtomicUsize>,
     /// The rest of them, to be sent when it goes on.
-    rest: Arc<Mutex<Vec<(TcpStream, Vec<u8>)>>>,
+    rest: Arc<Mutex<Vec<Rest>>>,
 }
+
+/// What is to be sent, and where.
+type Rest = (TcpStream, Vec<u8>);
 
 impl Stalling {
     fn start() -> Self {
