@@ -5,7 +5,7 @@
 //!
 //! | attribute | before | after |
 //! |---|---|---|
-//! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
+//! | `cache_result` | [`arrive`], and if it takes more [`Arrived::conclude`] | [`Leader::finish`] |
 //! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
 //! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
 //!
@@ -33,6 +33,7 @@ pub use crate::{
 };
 use crate::{
     cache::{CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith, Wish},
+    front::Found,
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     memory::Held,
@@ -173,7 +174,11 @@ enum PlannedKey {
 impl Plan {
     /// For the entry whose key the arguments give, in so many parts. They are to be added next.
     pub fn keyed(site: &'static Site, parts: usize) -> Self {
-        Self::keyed_where(site, parts, None, true)
+        Self {
+            cache: site.known(),
+            key: PlannedKey::Parts(KeyParts::new(parts)),
+            options: LoadOptions::default(),
+        }
     }
 
     /// The same where the function says which manager, or when.
@@ -215,7 +220,6 @@ impl Plan {
         Self::new(site, manager, enabled, PlannedKey::All)
     }
 
-    #[inline]
     fn new(
         site: &'static Site,
         manager: Option<&CacheManager>,
@@ -263,13 +267,36 @@ impl Plan {
         }
     }
 
+    /// All parts are added: what was hit lately under this key.
+    fn look(&mut self, kind: &ValueKind) -> Found {
+        match (&self.cache, &mut self.key) {
+            (Some(cache), PlannedKey::Parts(parts)) => match parts.close(cache.secret()) {
+                Some(key) => cache.hit_in_front(key, kind),
+                None => Found::nothing(),
+            },
+            _ => Found::nothing(),
+        }
+    }
+
+    /// What comes after [`look`](Self::look).
+    fn arrive(&mut self, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
+        let key = std::mem::replace(&mut self.key, PlannedKey::All);
+        match (&self.cache, key) {
+            (Some(cache), PlannedKey::Parts(parts)) => {
+                cache.arrive(cache.key_of(parts), *kind, shares, self.options)
+            }
+            _ => Arrived::past(),
+        }
+    }
+
     /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.
     fn decide(self) -> Option<(Arc<CacheInner>, Option<Decided>)> {
         let cache = self.cache?.into_owned();
         let key = match self.key {
-            PlannedKey::Parts(mut parts) => cache
-                .close_key(&mut parts)
-                .then(|| Decided::Key(parts.into_text())),
+            PlannedKey::Parts(mut parts) => {
+                parts.close(cache.secret());
+                cache.key_of(parts).map(Decided::Key)
+            }
             PlannedKey::FromValue => Some(Decided::FromValue),
             PlannedKey::All => Some(Decided::All),
         };
@@ -287,43 +314,25 @@ enum Decided {
 /// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
-/// Before the body of a `cache_result`.
-pub fn arrive<A: Answer>(mut plan: Plan, _returns: A) -> Soon<Arrived> {
-    arrive_as(&mut plan, A::Kept::kind().as_ref(), A::Share::error())
-}
-
-fn arrive_as(plan: &mut Plan, kind: Option<&ValueKind>, shares: Option<TypeId>) -> Soon<Arrived> {
-    // Not by `decide`: a hit does without owning the cache, and leaves plan and key where they are.
-    let Some(cache) = &plan.cache else {
-        return Arrived::past();
+/// Before the body of a `cache_result`: what the function returns if that is at hand, and else what it comes to.
+///
+/// The plan is left where it is, and what is at hand comes without a detour: what is moved right after it was written is
+/// waited for.
+///
+/// # Errors
+/// It is not at hand.
+#[inline]
+pub fn arrive<A>(plan: &mut Plan, _returns: A) -> Result<A::Returned, Soon<Arrived>>
+where
+    A: Answer<Value: Clone + 'static>,
+{
+    let Some(kind) = A::Kept::kind() else {
+        return Err(Arrived::past());
     };
-    if let (PlannedKey::Parts(parts), Some(kind)) = (&mut plan.key, kind)
-        && cache.close_key(parts)
-        && cache.uses(kind)
-    {
-        match cache.hit(parts.text()) {
-            Some(hit) => Arrived::hit(hit),
-            None => load(plan, kind, shares),
-        }
-    } else {
-        cache.bypass();
-        Arrived::past()
+    if let Some(value) = plan.look(&kind).value::<A::Value>() {
+        return Ok(A::Outcome::success(value.clone()));
     }
-}
-
-#[cold]
-fn load(plan: &mut Plan, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
-    let key = std::mem::replace(&mut plan.key, PlannedKey::All);
-    match (plan.cache.take(), key) {
-        (Some(cache), PlannedKey::Parts(parts)) => CacheInner::load(
-            cache.into_owned(),
-            parts.into_text(),
-            *kind,
-            shares,
-            plan.options,
-        ),
-        _ => Arrived::past(),
-    }
+    Err(plan.arrive(&kind, A::Share::error()))
 }
 
 /// Before the body of a `cache_put`.

@@ -33,7 +33,6 @@ use std::{
 
 use self::remote::Read;
 pub(crate) use self::{
-    hit::Hit,
     invalidate::{Interrupted, Target},
     load::{Decision, TtlWith, Wish},
     put::PutAttempt,
@@ -178,16 +177,12 @@ impl CacheInner {
         KeyText::of(key, self.secret()).map_err(|error| self.key_error(error))
     }
 
-    /// Closes a key given in parts. Without a text the call goes past the cache.
-    #[inline]
-    pub(crate) fn close_key(&self, parts: &mut KeyParts) -> bool {
-        match parts.close(self.secret()) {
-            Ok(()) => true,
-            Err(error) => {
-                self.key_error(error);
-                false
-            }
-        }
+    /// The key that was given in parts, once they are closed. Without a text the call goes past the cache.
+    pub(crate) fn key_of(&self, parts: KeyParts) -> Option<KeyText> {
+        parts
+            .into_text()
+            .map_err(|error| self.key_error(error))
+            .ok()
     }
 
     /// The same for a key that `write` gives.
@@ -201,6 +196,7 @@ impl CacheInner {
             .ok()
     }
 
+    #[inline]
     pub(crate) fn secret(&self) -> Option<&KeySecret> {
         self.secret.as_deref()
     }
@@ -259,6 +255,7 @@ impl CacheInner {
         Ok(())
     }
 
+    #[inline]
     fn is_disabled(&self) -> bool {
         matches!(self.config.store, Store::Disabled)
     }

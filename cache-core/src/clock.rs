@@ -45,7 +45,7 @@ impl Clock {
         at == NEVER
             || self.coarse.earliest().is_some_and(|earliest| {
                 let moved = self.moved.load(Ordering::Relaxed);
-                earliest.saturating_add(moved).saturating_add(LATE) < at
+                earliest.saturating_add(moved) < at.saturating_sub(LATE)
             })
             || self.now() < at
     }
@@ -90,19 +90,20 @@ impl Coarse {
     }
 
     /// A time since the origin that is over, and was not long ago.
+    #[inline]
     fn earliest(self) -> Option<Nanos> {
         Some(read(rustix::time::ClockId::MonotonicCoarse).saturating_sub(self.origin))
     }
 }
 
 #[cfg(target_os = "linux")]
+#[inline]
 fn read(clock: rustix::time::ClockId) -> Nanos {
     let time = rustix::time::clock_gettime(clock);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);
-    seconds
-        .saturating_mul(1_000_000_000)
-        .saturating_add(nanoseconds)
+    // Since the machine was started, so neither is negative and both fit.
+    (time.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(time.tv_nsec as u64)
 }
 
 /// Elsewhere there is none that runs with that of [`Instant`].

@@ -190,6 +190,7 @@ impl Flights {
     }
 
     /// The epoch that counts. What began in another one is void.
+    #[inline]
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }

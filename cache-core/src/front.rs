@@ -21,7 +21,11 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::{ArcSwapOption, Guard};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{later::Kept, memory::Held};
+use crate::{
+    key::Sought,
+    later::Kept,
+    memory::{Held, Stamp},
+};
 
 /// The most entries of one cache that are here.
 const MAX_PLACES: u64 = 1024;
@@ -31,7 +35,7 @@ const MAX_PLACES: u64 = 1024;
 const ENTRIES_PER_PLACE: u64 = 8;
 
 /// One read in so many is passed on to the store.
-const READS_PER_RECORD: u64 = 32;
+const READS_PER_RECORD: u64 = 48;
 
 /// One hit in the store in so many takes a place that is taken already: often enough that what has become hot
 /// gets one, seldom enough that what is asked for once pushes out nothing and costs nothing.
@@ -40,8 +44,7 @@ const HITS_PER_EXCHANGE: u64 = 16;
 /// Whether the `n`th of a sequence is one of those chosen, of which there is one in `of`. No pattern in the sequence, say
 /// of two keys that are read by turns, meets one in the choice.
 fn is_chosen(n: u64, of: u64) -> bool {
-    // Multiples of the golden ratio are spread evenly, those of every step between them too.
-    n.wrapping_mul(0x9e37_79b9_7f4a_7c15) < u64::MAX / of
+    n.wrapping_mul(SPREAD) < u64::MAX / of
 }
 
 pub(crate) struct Front {
@@ -50,17 +53,63 @@ pub(crate) struct Front {
 }
 
 struct Entry {
-    key: Box<str>,
+    key: Name,
+    /// That of the value, here so that the value need not be looked at.
+    stamp: Stamp,
     held: Kept,
 }
 
-/// An entry that was found, not counted among the owners of its value.
+/// The key of an entry.
+enum Name {
+    Number(u64),
+    Text(Box<str>),
+}
+
+impl Name {
+    fn of(key: Sought<'_>) -> Self {
+        match key {
+            Sought::Number(number) => Self::Number(number),
+            Sought::Text(text) => Self::Text(text.into()),
+        }
+    }
+
+    #[inline]
+    fn is(&self, key: Sought<'_>) -> bool {
+        match (self, key) {
+            (Self::Number(number), Sought::Number(sought)) => *number == sought,
+            (Self::Text(text), Sought::Text(sought)) => **text == *sought,
+            _ => false,
+        }
+    }
+}
+
+/// Multiples of the golden ratio are spread evenly, those of every step between them too.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// An entry that was found, not counted among the owners of its value; or none. Of two words, which stay in registers on their way
+/// to the caller.
 pub(crate) struct Found(Guard<Option<Arc<Entry>>>);
 
 impl Found {
     #[inline]
-    pub(crate) fn held(&self) -> Option<&Held> {
+    pub(crate) fn nothing() -> Self {
+        Self(Guard::from_inner(None))
+    }
+
+    #[inline]
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    #[inline]
+    fn held(&self) -> Option<&Held> {
         self.0.as_ref()?.held.get()
+    }
+
+    /// The value, if there is one and it is a `V`.
+    #[inline]
+    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
+        self.held()?.value()
     }
 }
 
@@ -76,19 +125,27 @@ impl Front {
 
     /// The place of a key, once there are any.
     #[inline]
-    fn place(&self, key: &str) -> Option<&ArcSwapOption<Entry>> {
+    fn place(&self, key: Sought<'_>) -> Option<&ArcSwapOption<Entry>> {
         let places = self.places.get()?;
         // Not keyed: who makes keys that meet here makes their hits as slow as they are without this table.
+        let hash = match key {
+            Sought::Number(number) => number.wrapping_mul(SPREAD) >> 32,
+            Sought::Text(text) => xxh3_64(text.as_bytes()),
+        };
         #[allow(clippy::cast_possible_truncation)]
-        places.get(xxh3_64(key.as_bytes()) as usize & (self.len - 1))
+        places.get(hash as usize & (self.len - 1))
     }
 
+    /// The entry of a key, if it counts.
     #[inline]
-    pub(crate) fn get(&self, key: &str) -> Option<Found> {
-        let found = self.place(key)?.load();
+    pub(crate) fn get(&self, key: Sought<'_>, counts: impl FnOnce(&Stamp) -> bool) -> Found {
+        let Some(place) = self.place(key) else {
+            return Found::nothing();
+        };
+        let found = place.load();
         match &*found {
-            Some(entry) if *entry.key == *key => Some(Found(found)),
-            _ => None,
+            Some(entry) if entry.key.is(key) && counts(&entry.stamp) => Found(found),
+            _ => Found::nothing(),
         }
     }
 
@@ -101,7 +158,9 @@ impl Front {
     /// Whether the entry of the `n`th hit, which was one in the store, is to be put here.
     pub(crate) fn wants(&self, key: &str, n: u64) -> bool {
         is_chosen(n, HITS_PER_EXCHANGE)
-            || self.place(key).is_none_or(|place| place.load().is_none())
+            || self
+                .place(Sought::of(key))
+                .is_none_or(|place| place.load().is_none())
     }
 
     /// Puts an entry into its place.
@@ -110,9 +169,11 @@ impl Front {
             let places = (0..self.len).map(|_| ArcSwapOption::empty());
             places.collect()
         });
+        let key = Sought::of(key);
         if let Some(place) = self.place(key) {
             place.store(Some(Arc::new(Entry {
-                key: key.into(),
+                key: Name::of(key),
+                stamp: held.stamp(),
                 held: Kept::new(held),
             })));
         }
@@ -129,9 +190,9 @@ impl Front {
     }
 
     fn remove_if(&self, key: &str, condition: impl FnOnce(&Held) -> bool) {
-        let (Some(place), Some(found)) = (self.place(key), self.get(key)) else {
-            return;
-        };
+        let key = Sought::of(key);
+        let Some(place) = self.place(key) else { return };
+        let found = self.get(key, |_| true);
         if found.held().is_some_and(condition) {
             // If another entry has taken the place meanwhile, this one is gone as well.
             place.compare_and_swap(&found.0, None);

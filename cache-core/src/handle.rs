@@ -5,7 +5,7 @@ use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time:
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    cache::{Arrived, CacheInner, LoadOptions, Target, Wish},
+    cache::{CacheInner, LoadOptions, Target, Wish},
     config::EffectiveConfig,
     error::CacheError,
     memory::Held,
@@ -395,19 +395,15 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         O: Outcome<Returned = R, Value = V>,
     {
         let returns = Unstored::<O>::inferred();
-        let arrived = match self.inner.key(key) {
-            Ok(key) if self.inner.uses(&kind) => match self.inner.hit(&key) {
-                Some(hit) => Arrived::hit(hit),
-                None => {
-                    let cache = Arc::clone(&self.inner);
-                    cache.load(key, kind, None, LoadOptions::default())
-                }
-            },
-            _ => {
-                self.inner.bypass();
-                Arrived::past()
-            }
-        };
+        let key = self.inner.key(key);
+        if let Ok(key) = &key
+            && let Some(value) = self.inner.hit_in_front(key, &kind).value::<V>()
+        {
+            return O::success(value.clone());
+        }
+        let arrived = self
+            .inner
+            .arrive(key.ok(), kind, None, LoadOptions::default());
         let leader = match arrived.await.conclude(returns) {
             Ok(returned) => return returned,
             Err(leader) => leader,

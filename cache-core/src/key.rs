@@ -109,6 +109,7 @@ impl KeyText {
             })
         })?;
         let mut key = Self(text);
+        key.0.settle();
         key.shorten(secret);
         Ok(key)
     }
@@ -144,7 +145,8 @@ impl KeyText {
             };
             write(&mut writer)?;
         }
-        key.finish(secret)
+        key.close(secret);
+        key.into_text()
     }
 
     /// The text.
@@ -157,12 +159,23 @@ impl KeyText {
     /// # Ok::<(), cache_core::KeyError>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
+    /// The key as it is looked up.
+    #[inline]
+    pub(crate) fn sought(&self) -> Sought<'_> {
+        match self.0.number() {
+            Some(number) => Sought::Number(number),
+            None => Sought::of(self.as_str()),
+        }
+    }
+
+    #[inline]
     fn shorten(&mut self, secret: Option<&KeySecret>) {
-        if self.0.len() > MAX_LEN {
+        if self.0.is_longer_than(MAX_LEN) {
             write_digest(&mut self.0, 0, secret);
         }
     }
@@ -174,7 +187,33 @@ impl fmt::Debug for KeyText {
     }
 }
 
+/// A key as it is looked up: a number, where its text is one, is that number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sought<'k> {
+    Number(u64),
+    Text(&'k str),
+}
+
+impl<'k> Sought<'k> {
+    #[inline]
+    pub(crate) fn of(text: &'k str) -> Self {
+        match text.as_bytes() {
+            // A text that begins like a number and is none, or a larger one, is a text.
+            [b'0'..=b'9', ..] => number(text).map_or(Self::Text(text), Self::Number),
+            _ => Self::Text(text),
+        }
+    }
+}
+
+/// The number whose text this is; no other text is its.
+fn number(text: &str) -> Option<u64> {
+    text.parse()
+        .ok()
+        .filter(|_| text == "0" || !text.starts_with('0'))
+}
+
 /// Runs a `Serialize` of a user. One that panics has failed: a call does not end with its key.
+#[inline]
 fn written(serialize: impl FnOnce() -> Result<(), KeyError>) -> Result<(), KeyError> {
     catch_unwind(AssertUnwindSafe(serialize)).unwrap_or(Err(Fault::Refused.into()))
 }
@@ -273,6 +312,7 @@ impl KeyParts {
     }
 
     /// Where the next part is to be written.
+    #[inline]
     fn next<'a>(&'a mut self, secret: Option<&'a KeySecret>) -> Canonical<'a> {
         self.written += 1;
         if self.parts == 1 {
@@ -283,42 +323,37 @@ impl KeyParts {
         Canonical::nested(text, secret)
     }
 
+    #[inline]
     fn note(&mut self, written: Result<(), KeyError>) {
         if let (Err(error), None) = (written, &self.fault) {
             self.fault = Some(error);
         }
     }
 
-    pub(crate) fn finish(mut self, secret: Option<&KeySecret>) -> Result<KeyText, KeyError> {
-        self.close(secret)?;
-        Ok(self.text)
-    }
-
-    /// All parts are written. To be called once.
+    /// All parts are written. To be called once. The key is good for [`sought`](KeyText::sought). `None`: there is no text; why, [`into_text`](Self::into_text) says.
     #[inline]
-    pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Result<(), KeyError> {
-        if let Some(fault) = &self.fault {
-            return Err(fault.clone());
-        }
+    pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Option<&KeyText> {
         if self.written != self.parts {
-            return Err(Fault::Parts.into());
+            self.note(Err(Fault::Parts.into()));
         }
-        match self.parts {
-            0 => self.text.0.push_str(DEFAULT_KEY),
-            1 => {}
-            _ => self.text.0.push_str("]"),
+        if self.parts != 1 {
+            let end = if self.parts == 0 { DEFAULT_KEY } else { "]" };
+            self.text.0.push_str(end);
         }
         self.text.shorten(secret);
-        Ok(())
+        self.fault.is_none().then_some(&self.text)
     }
 
     /// The key, once it is closed.
-    pub(crate) fn text(&self) -> &KeyText {
-        &self.text
-    }
-
-    pub(crate) fn into_text(self) -> KeyText {
-        self.text
+    pub(crate) fn into_text(self) -> Result<KeyText, KeyError> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => {
+                let mut text = self.text;
+                text.0.settle();
+                Ok(text)
+            }
+        }
     }
 }
 

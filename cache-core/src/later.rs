@@ -56,6 +56,7 @@ impl Kept {
         Self(Some(held))
     }
 
+    #[inline]
     pub(crate) fn get(&self) -> Option<&Held> {
         self.0.as_deref()
     }

@@ -19,6 +19,7 @@ use moka::{Expiry, notification::RemovalCause};
 use crate::{
     clock::{Clock, NEVER, Nanos, nanos},
     front::{Found, Front},
+    key::Sought,
     later::{Hold, Kept},
     stats::Counters,
 };
@@ -42,6 +43,12 @@ impl Stamp {
             made_at,
             expires_at: ttl.map_or(NEVER, |ttl| made_at.saturating_add(nanos(ttl))),
         }
+    }
+
+    /// Whether its value counts in `epoch` and at this time.
+    #[inline]
+    pub(crate) fn counts(&self, epoch: u64, clock: &Clock) -> bool {
+        self.epoch == epoch && clock.is_before(self.expires_at)
     }
 }
 
@@ -68,6 +75,7 @@ impl Held {
         self.value.downcast_ref()
     }
 
+    #[inline]
     pub(crate) fn any(&self) -> &dyn Any {
         &self.value
     }
@@ -75,7 +83,11 @@ impl Held {
     /// Whether the value counts in `epoch` and at this time.
     #[inline]
     pub(crate) fn counts(&self, epoch: u64, clock: &Clock) -> bool {
-        self.stamp.epoch == epoch && clock.is_before(self.stamp.expires_at)
+        self.stamp.counts(epoch, clock)
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.stamp
     }
 }
 
@@ -127,21 +139,28 @@ impl Memory {
 
     /// The entry of `key`, if it counts and is one of those hit lately.
     #[inline]
-    pub(crate) fn get_in_front(&self, key: &str, epoch: u64) -> Option<Found> {
-        let found = self.front.as_ref()?.get(key)?;
-        found.held()?.counts(epoch, &self.clock).then_some(found)
+    pub(crate) fn get_in_front(&self, key: Sought<'_>, epoch: u64) -> Found {
+        let Some(front) = &self.front else {
+            return Found::nothing();
+        };
+        front.get(key, |stamp| stamp.counts(epoch, &self.clock))
     }
 
     /// Passes the `n`th hit, which was one in front, on to moka, if it is one of those that are.
     #[inline]
-    pub(crate) fn record(&self, key: &str, n: u64) {
+    pub(crate) fn record(&self, key: Sought<'_>, n: u64) {
         if Front::is_record_due(n) {
             self.record_now(key);
         }
     }
 
     #[cold]
-    fn record_now(&self, key: &str) {
+    fn record_now(&self, key: Sought<'_>) {
+        let mut digits = itoa::Buffer::new();
+        let key = match key {
+            Sought::Number(number) => digits.format(number),
+            Sought::Text(text) => text,
+        };
         let _hold = Hold::new();
         self.entries.get(key);
     }

@@ -53,6 +53,7 @@ impl Site {
         }
     }
 
+    #[inline]
     pub(crate) const fn attribute(&self) -> Attribute {
         self.attribute
     }
@@ -69,16 +70,27 @@ impl Site {
     pub(crate) fn resolve(&'static self, manager: Option<&CacheManager>) -> Option<SiteCache> {
         match manager {
             Some(manager) => self.find(manager).map(SiteCache::Looked),
-            None => self
-                .resolved
-                .get_or_init(|| {
-                    self.find(CacheManager::global_for(|| {
-                        format!("`{}` was called before any was installed", self.function)
-                    }))
-                })
-                .as_ref()
-                .map(SiteCache::Known),
+            None => self.known(),
         }
+    }
+
+    /// The same where it is that of the process-wide manager.
+    #[inline]
+    pub(crate) fn known(&'static self) -> Option<SiteCache> {
+        let resolved = match self.resolved.get() {
+            Some(resolved) => resolved,
+            None => self.find_global(),
+        };
+        resolved.as_ref().map(SiteCache::Known)
+    }
+
+    #[cold]
+    fn find_global(&self) -> &Option<Arc<CacheInner>> {
+        self.resolved.get_or_init(|| {
+            self.find(CacheManager::global_for(|| {
+                format!("`{}` was called before any was installed", self.function)
+            }))
+        })
     }
 
     fn find(&self, manager: &CacheManager) -> Option<Arc<CacheInner>> {
@@ -112,6 +124,7 @@ impl SiteCache {
 impl Deref for SiteCache {
     type Target = Arc<CacheInner>;
 
+    #[inline]
     fn deref(&self) -> &Arc<CacheInner> {
         match self {
             Self::Known(cache) => cache,

@@ -1,6 +1,12 @@
 //! What a cache counts.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 /// The counters of one cache since its manager was built.
 ///
@@ -108,31 +114,90 @@ impl Counters {
     }
 }
 
-/// A number that many threads count up at every call. Each has a place of its own, up to [`STRIPES`] of them, so that none
-/// waits for another's write.
+/// A number that many threads count up at every call. The first [`OWNED`] of them have a place of their own, where nobody else
+/// writes, so that they need no atomic addition, which costs as much as a look-up. The rest share as many others.
 #[derive(Debug, Default)]
-pub(crate) struct StripedCounter([Stripe; STRIPES]);
+pub(crate) struct StripedCounter([Stripe; 2 * OWNED]);
 
-const STRIPES: usize = 16;
+const OWNED: usize = 16;
 
 /// Alone in its cache lines: two, because they are fetched in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Stripe(AtomicU64);
 
+/// The place of a thread that has none yet.
+const UNKNOWN: usize = usize::MAX;
+
 thread_local! {
-    static STRIPE: usize = {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES
-    };
+    static PLACE: Cell<usize> = const { Cell::new(UNKNOWN) };
+    /// Gives the place back when the thread ends.
+    static TENANCY: Tenancy = Tenancy::new();
+}
+
+/// The places that threads have of their own.
+static PLACES: Mutex<Places> = Mutex::new(Places {
+    given: 0,
+    back: Vec::new(),
+});
+
+struct Places {
+    given: usize,
+    /// Given back: the lock orders what is counted at a place before and after.
+    back: Vec<usize>,
+}
+
+/// That a place is a thread's own, until this is dropped.
+struct Tenancy(usize);
+
+impl Tenancy {
+    fn new() -> Self {
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        Self(places.back.pop().unwrap_or_else(|| {
+            places.given += 1;
+            // Those that are shared are given again and again, and never back.
+            match places.given - 1 {
+                own if own < OWNED => own,
+                shared => OWNED + shared % OWNED,
+            }
+        }))
+    }
+}
+
+impl Drop for Tenancy {
+    fn drop(&mut self) {
+        if self.0 < OWNED {
+            PLACE.set(OWNED);
+            let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+            places.back.push(self.0);
+        }
+    }
+}
+
+#[cold]
+fn find_place() -> usize {
+    // While the thread ends it has none of its own.
+    let place = TENANCY.try_with(|tenancy| tenancy.0).unwrap_or(OWNED);
+    PLACE.set(place);
+    place
 }
 
 impl StripedCounter {
     /// Counts one, and says how many there were before at this thread's place.
     #[inline]
     pub(crate) fn one(&self) -> u64 {
-        let stripe = STRIPE.try_with(|stripe| *stripe).unwrap_or(0);
-        self.0[stripe].0.fetch_add(1, Ordering::Relaxed)
+        let mut place = PLACE.get();
+        if place == UNKNOWN {
+            place = find_place();
+        }
+        let counter = &self.0[place].0;
+        if place < OWNED {
+            let n = counter.load(Ordering::Relaxed);
+            counter.store(n + 1, Ordering::Relaxed);
+            n
+        } else {
+            counter.fetch_add(1, Ordering::Relaxed)
+        }
     }
 
     pub(crate) fn get(&self) -> u64 {

@@ -43,12 +43,17 @@ struct Expansion<'a> {
 //     async fn product(&self, id: u64, trace: &Trace) -> Ret {
 //         let site_0 = { mod __cache_hidden { … } site!(Result, "product", "product", false, __cache_hidden::types) };
 //         let returns = returns!(Ret, serde, share);
-//         let mut plan_0 = Plan::keyed(site_0, 1);
-//         Plan::part(&mut plan_0, &id);
-//         Plan::ttl(&mut plan_0, Duration::new(30, 0));
 //         'layer_0: {
-//             let arrived = arrive(plan_0, returns).await;
-//             let step = match Arrived::conclude(arrived, returns) {
+//             let soon = {
+//                 let mut plan_0 = Plan::keyed(site_0, 1);
+//                 Plan::part(&mut plan_0, &id);
+//                 Plan::ttl(&mut plan_0, Duration::new(30, 0));
+//                 match arrive(&mut plan_0, returns) {
+//                     Ok(returned) => break 'layer_0 returned,
+//                     Err(soon) => soon,
+//                 }
+//             };
+//             let step = match Arrived::conclude(soon.await, returns) {
 //                 Ok(returned) => break 'layer_0 returned,
 //                 Err(leader) => leader,
 //             };
@@ -116,7 +121,7 @@ pub(crate) fn expand(
     let block = match form {
         Form::Async { block } => {
             let block = quote_spanned!(span=> #changing #block);
-            let (plans, run) = expansion.statements(&block, &unpack);
+            let (plans, run) = expansion.statements(&block, &unpack, false);
             quote_spanned!(span=> #plans #run)
         }
         Form::Boxed {
@@ -125,7 +130,7 @@ pub(crate) fn expand(
             brace,
             block,
         } => {
-            let (plans, run) = expansion.statements(block, &unpack);
+            let (plans, run) = expansion.statements(block, &unpack, !before.is_empty());
             // Braces of the user's own, by which other attributes take the names within for theirs.
             let braced = |statements: TokenStream| {
                 let mut block = TokenStream::new();
@@ -162,8 +167,14 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 }
 
 impl Expansion<'_> {
-    /// What is done with the arguments, and what is done then.
-    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
+    /// What is done with the arguments, and what is done then; `apart`: the one when the function is called, the other in its
+    /// future.
+    fn statements(
+        &self,
+        block: &TokenStream,
+        unpack: &TokenStream,
+        apart: bool,
+    ) -> (TokenStream, TokenStream) {
         let Self { private, span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
@@ -183,13 +194,26 @@ impl Expansion<'_> {
         let from_names = from_names.into_iter().map(|(_, plan)| plan);
         let output = self.output_or_infer();
         let whole = self.whole(block);
+        let (from_params, from_names) = (
+            quote_spanned!(*span=> #(#from_params)*),
+            quote_spanned!(*span=> #(#from_names)*),
+        );
+        // A plan that nothing is waited for before is made where it is used, and gone before anything is: so the future has no
+        // place for it.
+        let at_once = !apart && matches!(self.layers, [layer] if layer.kind == Kind::Result);
+        let (before, plan, after) = if !at_once {
+            let all = quote_spanned!(*span=> #from_params #unpack #from_names);
+            (all, TokenStream::new(), TokenStream::new())
+        } else if from_params.is_empty() {
+            (unpack.clone(), from_names, TokenStream::new())
+        } else {
+            (TokenStream::new(), from_params, unpack.clone())
+        };
         let plans = quote_spanned! {*span=>
             #used
             #(#sites)*
             #returns
-            #(#from_params)*
-            #unpack
-            #(#from_names)*
+            #before
         };
         // Never taken: it states the type, so that a body of another type is blamed for it.
         let stated = (!matches!(self.function.output(), Some(Type::Never(_))))
@@ -201,8 +225,15 @@ impl Expansion<'_> {
                 #block
             }.await
         };
+        let body = if after.is_empty() {
+            body
+        } else {
+            quote_spanned!(*span=> { #after #body })
+        };
         let layers = self.layers.iter().enumerate().rev();
-        let run = layers.fold(body, |within, (i, layer)| self.around(i, layer, &within));
+        let run = layers.fold(body, |within, (i, layer)| {
+            self.around(i, layer, &plan, &within)
+        });
         (plans, run)
     }
 

@@ -1,49 +1,40 @@
 //! What most calls come to: a value of this process.
 
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 use super::CacheInner;
-use crate::{front::Found, key::KeyText, memory::Held};
-
-/// A value of this process.
-pub(crate) enum Hit {
-    /// One that was hit lately.
-    InFront(Found),
-    Held(Arc<Held>),
-}
-
-impl Hit {
-    #[inline]
-    pub(crate) fn any(&self) -> Option<&dyn Any> {
-        match self {
-            Self::InFront(found) => Some(found.held()?.any()),
-            Self::Held(held) => Some(held.any()),
-        }
-    }
-
-    /// The value, if it is a `V`.
-    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
-        self.any()?.downcast_ref()
-    }
-}
+use crate::{after_commit, front::Found, key::KeyText, memory::Held, value::ValueKind};
 
 impl CacheInner {
-    /// The value of a key in memory, counted as a hit.
+    /// The value of a key that was hit lately, counted as a hit; with that the call is over. Calls that do not use the cache,
+    /// for whatever reason, find nothing here.
     #[inline]
-    pub(crate) fn hit(&self, key: &KeyText) -> Option<Hit> {
+    pub(crate) fn hit_in_front(&self, key: &KeyText, kind: &ValueKind) -> Found {
+        let Some(memory) = &self.memory else {
+            return Found::nothing();
+        };
+        if after_commit::is_collecting() || self.value_type.get() != Some(&kind.ty) {
+            return Found::nothing();
+        }
+        let key = key.sought();
+        let found = memory.get_in_front(key, self.flights.epoch());
+        if !found.is_nothing() {
+            memory.record(key, self.counters.memory_hits.one());
+        }
+        found
+    }
+
+    /// The value of a key in the store of this process, counted as a hit.
+    pub(crate) fn hit(&self, key: &KeyText) -> Option<Arc<Held>> {
         let memory = self.memory.as_ref()?;
         let (key, epoch) = (key.as_str(), self.flights.epoch());
-        if let Some(found) = memory.get_in_front(key, epoch) {
-            memory.record(key, self.counters.memory_hits.one());
-            return Some(Hit::InFront(found));
-        }
         let held = memory.get(key, epoch)?;
         let n = self.counters.memory_hits.one();
         if memory.is_wanted_in_front(key, n) {
             self.flights
                 .undisturbed(key, || memory.bring_to_front(key, self.flights.epoch()));
         }
-        Some(Hit::Held(held))
+        Some(held)
     }
 
     /// The same for a call that has looked before, and is about to load.

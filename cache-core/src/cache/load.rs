@@ -14,7 +14,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{CacheInner, Hit, Lifetime, LoadOptions, Read, Soon};
+use super::{CacheInner, Lifetime, LoadOptions, Read, Soon};
 use crate::{
     codec::AnyValue,
     copies::Copied,
@@ -75,7 +75,7 @@ pub struct Arrived(End);
 
 enum End {
     /// A value of this process.
-    Held(Hit),
+    Held(Arc<Held>),
     /// A value that was read for this call alone.
     Read(AnyValue),
     /// A value that the backend has confirmed.
@@ -113,16 +113,23 @@ impl CacheInner {
         !self.goes_past() && self.admit(kind).is_ok()
     }
 
-    /// What a call does that uses the cache and found nothing in memory.
-    pub(crate) fn load(
-        self: Arc<Self>,
-        key: KeyText,
+    /// What a call does that found nothing in front. Without a key it goes past the cache.
+    pub(crate) fn arrive(
+        self: &Arc<Self>,
+        key: Option<KeyText>,
         kind: ValueKind,
         shares: Option<TypeId>,
         options: LoadOptions,
     ) -> Soon<Arrived> {
+        let Some(key) = key.filter(|_| self.uses(&kind)) else {
+            self.bypass();
+            return Arrived::past();
+        };
+        if let Some(held) = self.hit(&key) {
+            return Arrived::hit(held);
+        }
         let load = Load {
-            cache: self,
+            cache: Arc::clone(self),
             key,
             kind,
             options,
@@ -137,12 +144,15 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
+        if let Some(value) = self.hit_in_front(key, &kind).value::<V>() {
+            return Some(value.clone());
+        }
         if !self.uses(&kind) {
             self.bypass();
             return None;
         }
-        if let Some(hit) = self.hit(key) {
-            return hit.value().cloned();
+        if let Some(held) = self.hit(key) {
+            return held.value().cloned();
         }
         if self.config.backend().is_some() {
             let presence = self.flights.attend(key.as_str());
@@ -205,7 +215,7 @@ impl Load {
                 }
             }
             let waiter = match entered {
-                Entered::Found(held) => return Arrived(End::Held(Hit::Held(held))),
+                Entered::Found(held) => return Arrived(End::Held(held)),
                 Entered::Lead(lead) => return self.lead(lead),
                 Entered::Join(waiter) => waiter,
             };
@@ -216,7 +226,7 @@ impl Load {
             };
             presence = back;
             match ended {
-                Ended::Landed(held) => return Arrived(End::Held(Hit::Held(held))),
+                Ended::Landed(held) => return Arrived(End::Held(held)),
                 Ended::Failed(Some(error)) if Some((*error).type_id()) == self.shares => {
                     return Arrived(End::Failed(error));
                 }
@@ -238,9 +248,8 @@ impl Load {
 }
 
 impl Arrived {
-    #[inline]
-    pub(crate) fn hit(hit: Hit) -> Soon<Self> {
-        Soon::now(Self(End::Held(hit)))
+    pub(crate) fn hit(held: Arc<Held>) -> Soon<Self> {
+        Soon::now(Self(End::Held(held)))
     }
 
     /// For a call that goes past the cache.
@@ -249,10 +258,9 @@ impl Arrived {
     }
 
     /// A value that others have too.
-    #[inline]
     fn shared(&self) -> Option<&dyn Any> {
         match &self.0 {
-            End::Held(hit) => hit.any(),
+            End::Held(held) => Some(held.any()),
             End::Copied(copied) => Some(copied.any()),
             End::Read(_) | End::Failed(_) | End::Lead(_) => None,
         }

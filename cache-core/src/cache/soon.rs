@@ -18,6 +18,7 @@ enum State<T> {
 }
 
 impl<T> Soon<T> {
+    #[inline]
     pub(crate) fn now(value: T) -> Self {
         Self(State::Now(Some(value)))
     }
@@ -40,6 +41,7 @@ impl<T> Soon<T> {
 impl<T: Unpin> Future for Soon<T> {
     type Output = T;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         match &mut self.0 {
             State::Now(value) => Poll::Ready(value.take().expect("is not polled once it is ready")),

@@ -49,6 +49,7 @@ pub(super) struct Canonical<'a> {
 
 impl<'a> Canonical<'a> {
     /// For a value that is the whole key.
+    #[inline]
     pub(super) fn root(text: &'a mut Buffer, secret: Option<&'a KeySecret>) -> Self {
         Self {
             text,
@@ -59,6 +60,7 @@ impl<'a> Canonical<'a> {
     }
 
     /// For one of several parts.
+    #[inline]
     pub(super) fn nested(text: &'a mut Buffer, secret: Option<&'a KeySecret>) -> Self {
         Self {
             text,
@@ -89,6 +91,7 @@ impl<'a> Canonical<'a> {
         })
     }
 
+    #[inline]
     fn string(self, string: &str) {
         if self.place == Place::Nested {
             self.text.push_quoted(string)
@@ -97,7 +100,15 @@ impl<'a> Canonical<'a> {
         }
     }
 
-    fn integer(self, value: impl itoa::Integer) -> Result<(), KeyError> {
+    #[inline]
+    fn integer(self, value: impl itoa::Integer + TryInto<u64>) -> Result<(), KeyError> {
+        if self.depth == 0
+            && self.place == Place::Alone
+            && let Ok(number) = value.try_into()
+        {
+            *self.text = Buffer::Number(number);
+            return Ok(());
+        }
         self.text.push_str(itoa::Buffer::new().format(value));
         Ok(())
     }
@@ -130,6 +141,7 @@ impl<'a> Canonical<'a> {
 
 macro_rules! integers {
     ($($method:ident: $integer:ty),*) => {$(
+        #[inline]
         fn $method(self, value: $integer) -> Result<(), KeyError> {
             self.integer(value)
         }
@@ -170,6 +182,7 @@ impl<'a> Serializer for Canonical<'a> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_str(self, value: &str) -> Result<(), KeyError> {
         self.string(value);
         Ok(())

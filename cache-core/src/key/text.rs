@@ -17,6 +17,9 @@ const SHORT: usize = 48;
 #[derive(Clone)]
 pub(super) enum Buffer {
     Short(ArrayString<SHORT>),
+    /// A whole key that is a number, as long as nobody needs it as a text: see [`settle`](Self::settle). It is what most keys are, and
+    /// to write its digits and to compare them costs more than the look-up.
+    Number(u64),
     /// Has been longer at some time.
     Long(String),
 }
@@ -43,22 +46,52 @@ impl Hash for Buffer {
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({} bytes)", self.len())
+        match self {
+            Self::Number(_) => f.write_str("Buffer(a number)"),
+            Self::Short(_) | Self::Long(_) => write!(f, "Buffer({} bytes)", self.len()),
+        }
     }
 }
 
 impl Buffer {
+    #[inline]
     pub(super) fn as_str(&self) -> &str {
         match self {
             Self::Short(text) => text,
+            Self::Number(_) => unreachable!("is read once it is settled"),
             Self::Long(text) => text,
         }
     }
 
+    /// The number, if it is one that is not settled.
+    #[inline]
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Short(_) | Self::Long(_) => None,
+        }
+    }
+
+    /// Makes a text of a number.
+    pub(super) fn settle(&mut self) {
+        if let Self::Number(number) = *self {
+            *self = Self::default();
+            self.push_str(itoa::Buffer::new().format(number));
+        }
+    }
+
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.as_str().len()
     }
 
+    /// Whether it is. A short text is not looked at.
+    #[inline]
+    pub(super) fn is_longer_than(&self, len: usize) -> bool {
+        matches!(self, Self::Long(text) if text.len() > len)
+    }
+
+    #[inline]
     pub(super) fn push_str(&mut self, text: &str) {
         if let Self::Short(short) = self
             && short.try_push_str(text).is_ok()
@@ -70,6 +103,7 @@ impl Buffer {
 
     #[cold]
     fn lengthen(&mut self) -> &mut String {
+        self.settle();
         if let Self::Short(short) = self {
             let mut long = String::with_capacity(4 * SHORT);
             long.push_str(short);
@@ -77,7 +111,7 @@ impl Buffer {
         }
         match self {
             Self::Long(long) => long,
-            Self::Short(_) => unreachable!("was lengthened above"),
+            Self::Short(_) | Self::Number(_) => unreachable!("was lengthened above"),
         }
     }
 
@@ -94,6 +128,7 @@ impl Buffer {
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Self::Short(text) => text.truncate(len),
+            Self::Number(_) => unreachable!("nothing comes after a whole key"),
             Self::Long(text) => text.truncate(len),
         }
     }

@@ -30,16 +30,28 @@ impl Expansion<'_> {
         told
     }
 
-    /// A layer around what is `within` it.
-    pub(super) fn around(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
+    /// A layer around what is `within` it. `plan` makes its plan, if that is not there yet.
+    pub(super) fn around(
+        &self,
+        i: usize,
+        layer: &Args,
+        plan: &TokenStream,
+        within: &TokenStream,
+    ) -> TokenStream {
         match layer.kind {
-            Kind::Result => self.around_load(i, layer, within),
+            Kind::Result => self.around_load(i, layer, plan, within),
             Kind::Put => self.around_put(i, layer, within),
             Kind::Invalidate | Kind::InvalidateAll => self.around_change(i, layer, within),
         }
     }
 
-    fn around_load(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
+    fn around_load(
+        &self,
+        i: usize,
+        layer: &Args,
+        made: &TokenStream,
+        within: &TokenStream,
+    ) -> TokenStream {
         let Self { private, span, .. } = self;
         let (plan, step, label) = self.locals(i);
         let returns = self.named_returns(layer);
@@ -53,8 +65,14 @@ impl Expansion<'_> {
         };
         quote_spanned! {*span=>
             #label: {
-                let arrived = #private::arrive(#plan, #returns).await;
-                let #step = match #private::Arrived::conclude(arrived, returns) {
+                let soon = {
+                    #made
+                    match #private::arrive(&mut #plan, #returns) {
+                        ::core::result::Result::Ok(returned) => break #label returned,
+                        ::core::result::Result::Err(soon) => soon,
+                    }
+                };
+                let #step = match #private::Arrived::conclude(soon.await, returns) {
                     ::core::result::Result::Ok(returned) => break #label returned,
                     ::core::result::Result::Err(leader) => leader,
                 };

@@ -47,7 +47,9 @@ impl Expansion<'_> {
             quote_spanned!(*span=> #private::Plan::#made(#site, #count #place))
         };
         let declared = |made: &TokenStream, told: &TokenStream| {
-            let mutable = (!told.is_empty()).then(|| quote_spanned!(*span=> mut));
+            // What is looked up by a plan is looked up in its place.
+            let mutable = (layer.kind == Kind::Result || !told.is_empty())
+                .then(|| quote_spanned!(*span=> mut));
             quote_spanned!(*span=> let #mutable #plan = #made; #told)
         };
         if layer.kind == Kind::InvalidateAll {
