@@ -68,7 +68,7 @@ impl Copies {
             value,
         };
         let held = Held::new(copy, Stamp::new(epoch, left, &self.clock));
-        self.memory.insert(key, Arc::clone(&held));
+        self.memory.insert(key.into(), Arc::clone(&held));
         Copied(held)
     }
 

@@ -65,7 +65,7 @@ pub(crate) struct Flights {
 }
 
 /// The keys of one part of the table that somebody is busy with.
-type Shard = HashMap<Arc<str>, Slot>;
+type Shard = HashMap<Arc<str>, Slot, KeyHasher>;
 
 struct Slot {
     id: u64,
@@ -101,13 +101,14 @@ impl Slot {
 
     /// Adds a flight. Gives back the one it replaces and, if its tokens are newer, those that have landed under others.
     fn add(&mut self, flight: Arc<Flight>) -> Vec<Arc<Flight>> {
+        if self.flights.is_empty() {
+            self.flights.push(flight);
+            return Vec::new();
+        }
         let newer = flight.tokens.fence().is_some();
         let (stay, over) = std::mem::take(&mut self.flights)
             .into_iter()
-            .partition(|other| {
-                let under_way = other.ended.borrow().is_none();
-                !other.tokens.agree(flight.tokens) && (under_way || !newer)
-            });
+            .partition(|other| !other.tokens.agree(flight.tokens) && (!other.is_over() || !newer));
         self.flights = stay;
         self.flights.push(flight);
         over
@@ -148,9 +149,53 @@ struct Flight {
     /// Among the events of its slot.
     began: u64,
     epoch: u64,
-    /// `None` while it is under way.
-    ended: watch::Sender<Option<Ended>>,
+    course: Mutex<Course>,
     leaders: Mutex<Leaders>,
+}
+
+/// How far a flight is.
+enum Course {
+    /// Under way, and nobody waits for it: then there is nobody to tell, and nothing to tell it by.
+    Alone,
+    Awaited(watch::Sender<Option<Ended>>),
+    Over(Ended),
+}
+
+impl Flight {
+    fn is_over(&self) -> bool {
+        matches!(*lock(&self.course), Course::Over(_))
+    }
+
+    /// Where its end will be told; or that end.
+    fn join(&self) -> Result<watch::Receiver<Option<Ended>>, Ended> {
+        let mut course = lock(&self.course);
+        match &*course {
+            Course::Over(ended) => Err(ended.clone()),
+            Course::Awaited(end) => Ok(end.subscribe()),
+            Course::Alone => {
+                let end = watch::Sender::new(None);
+                let told = end.subscribe();
+                *course = Course::Awaited(end);
+                Ok(told)
+            }
+        }
+    }
+
+    /// The first to end it says how it ended.
+    fn end(&self, how: Ended) {
+        let mut course = lock(&self.course);
+        if matches!(*course, Course::Over(_)) {
+            return;
+        }
+        let before = std::mem::replace(&mut *course, Course::Over(how.clone()));
+        drop(course);
+        if let Course::Awaited(end) = before {
+            end.send_if_modified(|ended| {
+                *ended = Some(how);
+                true
+            });
+        }
+    }
 }
 
 struct Leaders {
@@ -208,8 +253,11 @@ impl Flights {
     /// Makes the caller present at `key`, from before it reads anything.
     pub(crate) fn attend(self: &Arc<Self>, key: &str) -> Presence {
         let (key, number) = (Arc::from(key), self.number(key));
-        let mut shard = self.locked(number);
-        let slot = self.slot(&mut shard, &key);
+        self.attend_in(&mut self.locked(number), number, key)
+    }
+
+    fn attend_in(self: &Arc<Self>, shard: &mut Shard, number: usize, key: Arc<str>) -> Presence {
+        let slot = self.slot(shard, &key);
         slot.present += 1;
         Presence {
             flights: Arc::clone(self),
@@ -219,6 +267,19 @@ impl Flights {
             arrived: slot.next_event(),
             puts: slot.puts,
         }
+    }
+
+    /// [`attend`](Self::attend) and [`Presence::enter`] in one step, for a caller that reads nothing in between.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        key: &str,
+        counts: impl Fn(&Held) -> bool,
+        look: impl FnOnce() -> Option<Arc<Held>>,
+    ) -> Entered {
+        let (key, number) = (Arc::from(key), self.number(key));
+        let mut shard = self.locked(number);
+        let presence = self.attend_in(&mut shard, number, key);
+        presence.enter_in(shard, Tokens::None, counts, look)
     }
 
     /// Runs `act` while nobody else changes anything about `key`.
@@ -355,13 +416,23 @@ impl Presence {
             (self.slot, self.puts) = (slot.id, slot.puts);
             self.arrived = slot.next_event();
         }
+        self.enter_in(shard, tokens, counts, look)
+    }
+
+    /// The same in a shard whose slot this caller is present in.
+    fn enter_in(
+        self,
+        mut shard: Locked<'_>,
+        tokens: Tokens,
+        counts: impl Fn(&Held) -> bool,
+        look: impl FnOnce() -> Option<Arc<Held>>,
+    ) -> Entered {
+        let slot = self.flights.slot(&mut shard, &self.key);
         let met = slot.flight(tokens).map(Arc::clone);
         if let Some(flight) = met {
-            let ended = flight.ended.borrow().clone();
-            match ended {
-                None => {
+            match flight.join() {
+                Ok(ended) => {
                     drop(shard);
-                    let ended = flight.ended.subscribe();
                     return Entered::Join(Waiter {
                         takes_part: tokens != Tokens::Unknown || flight.began > self.arrived,
                         presence: self,
@@ -369,11 +440,11 @@ impl Presence {
                         ended,
                     });
                 }
-                Some(Ended::Landed(held)) if counts(&held) => {
+                Err(Ended::Landed(held)) if counts(&held) => {
                     drop(shard);
                     return Entered::Found(held);
                 }
-                Some(_) => {}
+                Err(_) => {}
             }
         }
         if let Some(held) = look() {
@@ -383,8 +454,8 @@ impl Presence {
         let flight = Arc::new(Flight {
             tokens,
             began: slot.next_event(),
-            epoch: flights.epoch(),
-            ended: watch::Sender::new(None),
+            epoch: self.flights.epoch(),
+            course: Mutex::new(Course::Alone),
             leaders: Mutex::new(Leaders {
                 count: 1,
                 last_began: Instant::now(),
@@ -405,8 +476,8 @@ impl Presence {
         tokens: Tokens,
         counts: impl Fn(&Held) -> bool,
     ) -> Option<Arc<Held>> {
-        self.with_slot(|slot| match &*slot.flight(tokens)?.ended.borrow() {
-            Some(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
+        self.with_slot(|slot| match &*lock(&slot.flight(tokens)?.course) {
+            Course::Over(Ended::Landed(held)) if counts(held) => Some(Arc::clone(held)),
             _ => None,
         })
         .flatten()
@@ -444,6 +515,19 @@ impl Presence {
         unchanged
     }
 
+    /// Leaves its slot, which is over if this was the last.
+    fn leave(&self, shard: &mut Shard) -> Option<Slot> {
+        let Entry::Occupied(mut entry) = shard.entry(Arc::clone(&self.key)) else {
+            return None;
+        };
+        let slot = entry.get_mut();
+        if slot.id != self.slot {
+            return None;
+        }
+        slot.present -= 1;
+        (slot.present == 0).then(|| entry.remove())
+    }
+
     /// Runs `act` on this caller's slot if it is still the one in the table.
     fn with_slot<T>(&self, act: impl FnOnce(&mut Slot) -> T) -> Option<T> {
         let mut shard = self.flights.locked(self.shard);
@@ -456,22 +540,18 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
+        if self.slot == LEFT {
+            return;
+        }
         let mut shard = self.flights.locked(self.shard);
-        let Entry::Occupied(mut entry) = shard.entry(Arc::clone(&self.key)) else {
-            return;
-        };
-        let slot = entry.get_mut();
-        if slot.id != self.slot {
-            return;
-        }
-        slot.present -= 1;
-        if slot.present == 0 {
-            let ended = entry.remove_entry();
-            drop(shard);
-            drop(ended);
-        }
+        let ended = self.leave(&mut shard);
+        drop(shard);
+        drop(ended);
     }
 }
+
+/// Of a caller that has left already, no slot's.
+const LEFT: u64 = u64::MAX;
 
 /// The right to run the body, and to store what it gives. Dropping it hands over to a waiter.
 pub(crate) struct Lead {
@@ -493,34 +573,46 @@ impl Lead {
 
     /// Ends the load with a value to be stored: `insert` runs under the lock if this load still has the right to. With a
     /// backend the flight goes on to answer for its key while the returned presence lives.
-    pub(crate) fn land(mut self, held: &Arc<Held>, insert: impl FnOnce(Arc<Held>)) -> Landing {
-        let presence = self.presence.take().expect("ends once");
+    pub(crate) fn land(
+        mut self,
+        held: &Arc<Held>,
+        insert: impl FnOnce(&Arc<str>, Arc<Held>),
+    ) -> Landing {
+        let mut presence = self.presence.take().expect("ends once");
         let stays = self.flight.tokens.fence().is_some();
-        let allowed = presence.with_slot(|slot| {
-            if !slot.holds(&self.flight)
-                || self.flight.epoch != presence.flights.epoch()
-                || self.flight.ended.borrow().is_some()
-            {
-                return false;
+        let flights = Arc::clone(&presence.flights);
+        let mut shard = flights.locked(presence.shard);
+        let mut ended = None;
+        let allowed = match shard.get_mut(&*presence.key) {
+            Some(slot) if slot.id == presence.slot => {
+                let allowed = slot.holds(&self.flight)
+                    && self.flight.epoch == flights.epoch()
+                    && !self.flight.is_over();
+                if allowed && !stays {
+                    slot.remove(&self.flight);
+                }
+                allowed
             }
-            if !stays {
-                slot.remove(&self.flight);
-            }
-            insert(Arc::clone(held));
-            true
-        });
-        self.publish(Ended::Landed(Arc::clone(held)));
-        Landing {
-            allowed: allowed.unwrap_or(false),
-            presence,
+            _ => false,
+        };
+        if !stays {
+            ended = presence.leave(&mut shard);
+            presence.slot = LEFT;
         }
+        if allowed {
+            insert(&presence.key, Arc::clone(held));
+        }
+        drop(shard);
+        drop(ended);
+        self.flight.end(Ended::Landed(Arc::clone(held)));
+        Landing { allowed, presence }
     }
 
     /// Ends the load with a value that is not to be stored; those who wait get it.
     pub(crate) fn share(mut self, held: &Arc<Held>) {
         let presence = self.presence.take().expect("ends once");
         self.leave_slot(&presence);
-        self.publish(Ended::Landed(Arc::clone(held)));
+        self.flight.end(Ended::Landed(Arc::clone(held)));
     }
 
     /// Ends the load with an error. While another leader is still flying, those who wait go on to wait for that one.
@@ -539,24 +631,13 @@ impl Lead {
         };
         if last {
             self.leave_slot(&presence);
-            self.publish(ended);
+            self.flight.end(ended);
         }
     }
 
     /// Takes the flight out of its slot, so that nobody joins it any more.
     fn leave_slot(&self, presence: &Presence) {
         presence.with_slot(|slot| slot.remove(&self.flight));
-    }
-
-    /// The first to end a flight says how it ended.
-    fn publish(&self, how: Ended) {
-        self.flight.ended.send_if_modified(|ended| {
-            let first = ended.is_none();
-            if first {
-                *ended = Some(how);
-            }
-            first
-        });
     }
 }
 
@@ -598,7 +679,7 @@ impl Waiter {
         loop {
             let ended = async {
                 let ended = self.ended.wait_for(Option::is_some).await;
-                // The sender lives in the flight, which this waiter holds.
+                // It was told before the sender was dropped.
                 ended
                     .ok()
                     .and_then(|ended| ended.clone())

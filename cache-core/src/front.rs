@@ -11,7 +11,9 @@
 //! 2. What moka gives up by itself, without that lock, it announces, after it is gone; and who brings an entry here looks
 //!    once more whether the store still has it, after it is here. One of the two sees the other. So nothing is kept here that
 //!    the store does not hold, and no value lives longer for having been here.
-//! 3. Every hit is held to epoch and deadline as any other.
+//! 3. Who walks through the store to end entries walks through this table after it: moka may have given an entry up, and not yet
+//!    have said so.
+//! 4. Every hit is held to epoch and deadline as any other.
 //!
 //! A key has one place, which it shares with others: there is nothing to search, to order or to grow. Who reads takes no
 //! lock and writes to nothing that other threads use.
@@ -70,6 +72,13 @@ impl Name {
         match key {
             Sought::Number(number) => Self::Number(number),
             Sought::Text(text) => Self::Text(text.into()),
+        }
+    }
+
+    fn text(&self) -> Arc<str> {
+        match self {
+            Self::Number(number) => itoa::Buffer::new().format(*number).into(),
+            Self::Text(text) => Arc::from(&**text),
         }
     }
 
@@ -197,6 +206,12 @@ impl Front {
             // If another entry has taken the place meanwhile, this one is gone as well.
             place.compare_and_swap(&found.0, None);
         }
+    }
+
+    /// The keys of all that is here.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Arc<str>> {
+        let places = self.places.get().into_iter().flatten();
+        places.filter_map(|place| Some(place.load().as_ref()?.key.text()))
     }
 
     pub(crate) fn clear(&self) {

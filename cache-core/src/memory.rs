@@ -4,6 +4,8 @@
 //! the deadline it carries: the epoch makes clearing a single increment, and the deadline follows a clock that tests can
 //! move.
 
+mod name;
+
 use std::{
     any::Any,
     fmt,
@@ -16,6 +18,7 @@ use std::{
 
 use moka::{Expiry, notification::RemovalCause};
 
+use self::name::{AsItIs, Name, Names};
 use crate::{
     clock::{Clock, NEVER, Nanos, nanos},
     front::{Found, Front},
@@ -93,7 +96,8 @@ impl Held {
 
 /// The bounded store of one cache.
 pub(crate) struct Memory {
-    entries: moka::sync::Cache<Box<str>, Kept>,
+    entries: moka::sync::Cache<Name, Kept, AsItIs>,
+    names: Names,
     /// `None` where every hit has to be written down anyway, because it puts off a `time_to_idle`.
     front: Option<Arc<Front>>,
     time_to_idle: Option<Nanos>,
@@ -120,7 +124,7 @@ impl Memory {
                 if cause.was_evicted()
                     && let (Some(front), Some(held)) = (&in_front, kept.get())
                 {
-                    front.remove_value(&key, held);
+                    front.remove_value(&key.text, held);
                 }
                 if cause == RemovalCause::Size {
                     counters.evictions.one();
@@ -130,7 +134,8 @@ impl Memory {
             builder = builder.time_to_idle(idle);
         }
         Self {
-            entries: builder.build(),
+            entries: builder.build_with_hasher(AsItIs::default()),
+            names: Names::default(),
             front,
             time_to_idle: time_to_idle.map(nanos),
             clock,
@@ -162,7 +167,7 @@ impl Memory {
             Sought::Text(text) => text,
         };
         let _hold = Hold::new();
-        self.entries.get(key);
+        self.entries.get(&self.names.wanted(key));
     }
 
     /// Whether the entry of the `n`th hit, which was none in front, is to be answered in front from now on.
@@ -177,7 +182,7 @@ impl Memory {
         };
         let _hold = Hold::new();
         front.put(key, held);
-        if !self.entries.contains_key(key) {
+        if !self.entries.contains_key(&self.names.wanted(key)) {
             front.remove(key);
         }
     }
@@ -185,7 +190,7 @@ impl Memory {
     /// The entry of `key`, if it counts, where most likely there is none: that is not written down a second time.
     pub(crate) fn look_again(&self, key: &str, epoch: u64) -> Option<Arc<Held>> {
         self.entries
-            .contains_key(key)
+            .contains_key(&self.names.wanted(key))
             .then(|| self.get(key, epoch))?
     }
 
@@ -193,7 +198,7 @@ impl Memory {
     pub(crate) fn get(&self, key: &str, epoch: u64) -> Option<Arc<Held>> {
         let held = {
             let _hold = Hold::new();
-            self.entries.get(key)?.into_inner()?
+            self.entries.get(&self.names.wanted(key))?.into_inner()?
         };
         if !held.counts(epoch, &self.clock) {
             return None;
@@ -208,12 +213,12 @@ impl Memory {
         Some(held)
     }
 
-    pub(crate) fn insert(&self, key: &str, held: Arc<Held>) {
+    pub(crate) fn insert(&self, key: Arc<str>, held: Arc<Held>) {
         let _hold = Hold::new();
         if let Some(front) = &self.front {
-            front.remove(key);
+            front.remove(&key);
         }
-        self.entries.insert(key.into(), Kept::new(held));
+        self.entries.insert(self.names.name(key), Kept::new(held));
     }
 
     /// Takes the entry out; it is the caller's to drop, outside of any lock.
@@ -222,7 +227,7 @@ impl Memory {
         if let Some(front) = &self.front {
             front.remove(key);
         }
-        self.entries.remove(key)?.into_inner()
+        self.entries.remove(&self.names.wanted(key))?.into_inner()
     }
 
     /// Gives back the memory of entries whose epoch is over.
@@ -236,14 +241,17 @@ impl Memory {
     }
 
     /// The keys of the entries that count.
-    pub(crate) fn keys(&self, epoch: u64) -> impl Iterator<Item = Arc<Box<str>>> {
+    pub(crate) fn keys(&self, epoch: u64) -> impl Iterator<Item = Arc<str>> {
+        // Those in front come last: what moka has given up before it was asked, and not said so yet, is still answered there.
+        let in_front = self.front.iter().flat_map(|front| front.keys());
         self.entries
             .iter()
             .filter(move |(_, kept)| {
                 kept.get()
                     .is_some_and(|held| held.counts(epoch, &self.clock))
             })
-            .map(|(key, _)| key)
+            .map(|(name, _)| Arc::clone(&name.text))
+            .chain(in_front)
     }
 
     /// How many entries there are.
@@ -266,15 +274,15 @@ impl fmt::Debug for Memory {
 /// When moka may drop an entry by itself.
 struct Deadline;
 
-impl Expiry<Box<str>, Kept> for Deadline {
-    fn expire_after_create(&self, _key: &Box<str>, kept: &Kept, _now: Instant) -> Option<Duration> {
+impl Expiry<Name, Kept> for Deadline {
+    fn expire_after_create(&self, _key: &Name, kept: &Kept, _now: Instant) -> Option<Duration> {
         kept.get()?.stamp.ttl
     }
 
     // The default keeps the deadline of the value that was replaced.
     fn expire_after_update(
         &self,
-        _key: &Box<str>,
+        _key: &Name,
         kept: &Kept,
         _now: Instant,
         _left: Option<Duration>,

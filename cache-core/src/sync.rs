@@ -9,16 +9,56 @@ pub(crate) use std::sync::{
 };
 use std::{
     future::{Future, poll_fn},
-    hash::RandomState,
+    hash::{BuildHasher, Hasher, RandomState},
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     task::Poll,
 };
 
 pub(crate) use tokio::{sync::watch, time::Instant};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What decides in which shard a key is.
-pub(crate) type KeyHasher = RandomState;
+/// What decides where a key is in the table: several times for every load, so it has to be quick, and by a seed that nobody
+/// outside knows, so that nobody can make keys that meet.
+#[derive(Clone)]
+pub(crate) struct KeyHasher {
+    seed: u64,
+}
+
+impl Default for KeyHasher {
+    fn default() -> Self {
+        Self {
+            seed: RandomState::new().hash_one(()),
+        }
+    }
+}
+
+impl BuildHasher for KeyHasher {
+    type Hasher = KeyHash;
+
+    #[inline]
+    fn build_hasher(&self) -> KeyHash {
+        KeyHash(self.seed)
+    }
+}
+
+pub(crate) struct KeyHash(u64);
+
+impl Hasher for KeyHash {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    /// The end of a text, after which nothing comes.
+    #[inline]
+    fn write_u8(&mut self, _: u8) {}
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// Enough that two callers rarely meet on a lock, few enough that clearing all of them is nothing.
 pub(crate) const SHARDS: usize = 64;

@@ -18,7 +18,7 @@ use super::{CacheInner, Lifetime, LoadOptions, Read, Soon};
 use crate::{
     codec::AnyValue,
     copies::Copied,
-    flight::{Ended, Entered, Lead, Presence, SharedError, Tokens, Waited},
+    flight::{Ended, Entered, Lead, SharedError, Tokens, Waited, Waiter},
     key::KeyText,
     memory::{Held, Stamp},
     value::{Answer, Outcome, Share, ValueKind},
@@ -135,7 +135,11 @@ impl CacheInner {
             options,
             shares,
         };
-        Soon::later(load.run())
+        if self.memory.is_some() {
+            load.enter()
+        } else {
+            Soon::later(load.run())
+        }
     }
 
     /// The value of a key, without loading it.
@@ -194,43 +198,63 @@ impl Load {
             }
             Read::Miss(tokens) => tokens,
         };
-        // Apart: what it takes to wait is more memory than all hits need, and than allocators give out without looking around.
-        Box::pin(self.enter(presence, tokens)).await
+        let entered = presence.enter(tokens, |held| cache.counts(held), || cache.look_again(key));
+        self.count(&entered);
+        match entered {
+            Entered::Found(held) => Arrived(End::Held(held)),
+            Entered::Lead(lead) => self.lead(lead),
+            // Apart: what it takes to wait is more memory than all hits need, and than allocators give out without looking around.
+            Entered::Join(waiter) => Box::pin(self.follow(waiter, tokens)).await,
+        }
     }
 
-    /// What a call does that has found nothing anywhere.
-    async fn enter(self, mut presence: Presence, tokens: Tokens) -> Arrived {
+    /// The same where there is no backend to read: only who joins a load has to wait.
+    fn enter(self) -> Soon<Arrived> {
+        let Self { cache, key, .. } = &self;
+        let entered = cache.flights.enter(
+            key.as_str(),
+            |held| cache.counts(held),
+            || cache.look_again(key),
+        );
+        self.count(&entered);
+        match entered {
+            Entered::Found(held) => Arrived::hit(held),
+            Entered::Lead(lead) => Soon::now(self.lead(lead)),
+            Entered::Join(waiter) => Soon::later(self.follow(waiter, Tokens::None)),
+        }
+    }
+
+    /// Counts what the call comes to; one that joins a load counts as coalesced, whatever comes then.
+    fn count(&self, entered: &Entered) {
+        let counters = &self.cache.counters;
+        match entered {
+            Entered::Found(_) => drop(counters.memory_hits.one()),
+            Entered::Lead(_) => counters.misses.one(),
+            Entered::Join(_) => counters.coalesced.one(),
+        }
+    }
+
+    /// Waits for somebody else's load, and for the next one if that gives nothing.
+    async fn follow(self, mut waiter: Waiter, tokens: Tokens) -> Arrived {
         let Self { cache, key, .. } = &self;
         let lock_timeout = cache.lock_timeout(self.options.lock_timeout);
-        // Set once this call has begun to wait: from then on it counts as coalesced, whatever comes.
-        let mut waiting_since = None;
+        let since = Instant::now();
         loop {
-            let entered =
-                presence.enter(tokens, |held| cache.counts(held), || cache.look_again(key));
-            if waiting_since.is_none() {
-                match &entered {
-                    Entered::Found(_) => drop(cache.counters.memory_hits.one()),
-                    Entered::Lead(_) => cache.counters.misses.one(),
-                    Entered::Join(_) => cache.counters.coalesced.one(),
-                }
-            }
-            let waiter = match entered {
-                Entered::Found(held) => return Arrived(End::Held(held)),
-                Entered::Lead(lead) => return self.lead(lead),
-                Entered::Join(waiter) => waiter,
-            };
-            let since = *waiting_since.get_or_insert_with(Instant::now);
-            let (ended, back) = match waiter.wait(since, lock_timeout).await {
+            let (ended, presence) = match waiter.wait(since, lock_timeout).await {
                 Waited::Over(ended, presence) => (ended, presence),
                 Waited::Lead(lead) => return self.lead(lead),
             };
-            presence = back;
             match ended {
                 Ended::Landed(held) => return Arrived(End::Held(held)),
                 Ended::Failed(Some(error)) if Some((*error).type_id()) == self.shares => {
                     return Arrived(End::Failed(error));
                 }
                 Ended::Failed(_) | Ended::Abandoned => {}
+            }
+            match presence.enter(tokens, |held| cache.counts(held), || cache.look_again(key)) {
+                Entered::Found(held) => return Arrived(End::Held(held)),
+                Entered::Lead(lead) => return self.lead(lead),
+                Entered::Join(next) => waiter = next,
             }
         }
     }
@@ -403,14 +427,14 @@ impl Leading {
             let Some(new) = new else {
                 return lead.share(held);
             };
-            let landing = lead.land(held, drop);
+            let landing = lead.land(held, |_, held| drop(held));
             if landing.allowed {
                 cache.store_landed(backend, &key, landing, new);
             } else {
                 cache.count_store(false);
             }
         } else if let Some(memory) = &cache.memory {
-            let landing = lead.land(held, |held| memory.insert(key.as_str(), held));
+            let landing = lead.land(held, |key, held| memory.insert(Arc::clone(key), held));
             cache.count_store(landing.allowed);
         }
     }

@@ -173,7 +173,7 @@ impl PutAttempt {
             let stored = presence.settle_put(
                 epoch,
                 changes,
-                || memory.insert(key.as_str(), held),
+                || memory.insert(key.as_str().into(), held),
                 || removed = memory.remove(key.as_str()),
             );
             cache.count_store(stored);

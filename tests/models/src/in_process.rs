@@ -3,9 +3,11 @@
 //! | here | in `cache-core/src` |
 //! |---|---|
 //! | [`Slot`], [`Flight`] | the same in `flight.rs`; a cache in memory has one flight in a slot |
-//! | `Step::Look` | the first look into memory: `CacheInner::load` |
-//! | `Step::Attend`, `Step::Enter` | `Flights::attend`, `Presence::enter` |
-//! | `Step::Land`, `Step::Publish` | `Lead::land`: what is under the lock, and what comes after it |
+//! | `Step::Look` | `CacheInner::hit_in_front` and `CacheInner::hit` |
+//! | `Step::LookAgain`, `Step::Fill`, `Step::CheckFilled` | `Memory::bring_to_front`, all of it under the lock (`Flights::undisturbed`), but not in one step for moka, which takes no lock of ours |
+//! | `Step::Evict`, `Step::Announce` | moka gives an entry up, and then says so |
+//! | `Step::Attend`, `Step::Enter` | `Flights::attend`, `Presence::enter`; in memory the two are one step, `Flights::enter` |
+//! | `Step::Land`, `Step::Publish` | `Lead::land`: what is under the lock, the leader's leaving too, and what comes after it |
 //! | `Step::GiveUp` | `Lead::fail`, or `Lead` dropped |
 //! | `Step::Relieve` | `Waiter::relieve` |
 //! | `Step::Leave` | `Presence` dropped |
@@ -30,6 +32,8 @@ pub const NEEDED: &str = "nothing is loaded that is there";
 pub const GOES_ON: &str = "a flight goes on while somebody leads it";
 /// Whoever waits is woken, whatever becomes of the leader.
 pub const NO_WAIT: &str = "nobody waits for ever";
+/// What moka gave up is not kept in front.
+pub const IN_FRONT: &str = "what is in front in the end is in memory";
 /// Bookkeeping dies with the callers.
 pub const EMPTY: &str = "the table is empty in the end";
 
@@ -53,6 +57,10 @@ pub struct InProcess {
 #[allow(missing_docs)]
 pub enum Caller {
     Read,
+    /// One that brings what it finds in memory to the front.
+    ReadOften,
+    /// Not a caller: moka, which is full.
+    Evict,
     Invalidate,
     InvalidateAll,
     InvalidateIf,
@@ -68,6 +76,16 @@ pub struct Rules {
     pub land_needs_flight: bool,
     /// An invalidation takes slot and entry under one lock; else the entry first.
     pub remove_under_lock: bool,
+    /// What is brought to the front is looked for once more under the lock; else it is what was found before.
+    pub fill_under_lock: bool,
+    /// And once more after it is there.
+    pub look_after_filling: bool,
+    /// What is removed or replaced in memory leaves the front.
+    pub front_goes_too: bool,
+    /// moka says what it has given up, and then it leaves the front.
+    pub evictions_are_announced: bool,
+    /// An invalidation by predicate goes through what is in front too.
+    pub front_is_searched: bool,
     /// It takes the slot at all.
     pub invalidation_ends_loads: bool,
     /// `invalidate_all` forgets the loads under way.
@@ -103,6 +121,11 @@ impl Rules {
     pub const ALL: Self = Self {
         land_needs_flight: true,
         remove_under_lock: true,
+        fill_under_lock: true,
+        look_after_filling: true,
+        front_goes_too: true,
+        evictions_are_announced: true,
+        front_is_searched: true,
         invalidation_ends_loads: true,
         all_forgets_loads: true,
         compare_epochs: true,
@@ -138,6 +161,8 @@ pub struct State {
     flights: Vec<Flight>,
     /// The entry in memory.
     entry: Option<Entry>,
+    /// The same in the table in front.
+    front: Option<Entry>,
     callers: Vec<At>,
     drops: u8,
     failures: u8,
@@ -173,7 +198,7 @@ enum Ended {
 }
 
 /// A value in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     version: Version,
     epoch: u8,
@@ -190,6 +215,14 @@ struct Presence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum At {
     Start,
+    /// A read that is about to bring what it found to the front.
+    Found(Entry),
+    /// It has looked again, and holds the lock.
+    Filling(Entry),
+    /// It has filled the place, and holds the lock.
+    Filled,
+    /// moka has given this up and not said so yet.
+    Evicted(Entry),
     /// A read that found nothing in memory. `must`: what was promised when it began.
     Missed {
         must: Version,
@@ -209,9 +242,9 @@ enum At {
         flight: usize,
         read: Option<Version>,
     },
-    /// The lock was released, those who wait do not know yet.
+    /// The lock was released, those who wait do not know yet. `me`: if it has not left yet.
     Publishes {
-        me: Presence,
+        me: Option<Presence>,
         flight: usize,
         how: Ended,
     },
@@ -258,6 +291,11 @@ struct Wrong {
 #[allow(missing_docs)]
 pub enum Step {
     Look,
+    LookAgain,
+    Fill,
+    CheckFilled,
+    Evict,
+    Announce,
     Attend,
     Enter,
     BodyReads,
@@ -298,6 +336,7 @@ impl Model for InProcess {
             slot: None,
             flights: Vec::new(),
             entry: None,
+            front: None,
             callers: vec![At::Start; self.callers.len()],
             drops: self.drops,
             failures: self.failures,
@@ -310,7 +349,10 @@ impl Model for InProcess {
         for caller in 0..self.callers.len() {
             actions.extend(self.next(state, caller).map(|step| (caller, step)));
             let faults = self.faults(state, caller);
-            actions.extend(faults.into_iter().map(|step| (caller, step)));
+            let faults = faults
+                .into_iter()
+                .filter(|step| state.may_take(caller, *step));
+            actions.extend(faults.map(|step| (caller, step)));
         }
     }
 
@@ -339,6 +381,9 @@ impl Model for InProcess {
                 let mut callers = 0..model.callers.len();
                 state.all_done() || callers.any(|caller| model.next(state, caller).is_some())
             }),
+            Property::always(IN_FRONT, |_, state: &State| {
+                !state.all_done() || state.front.is_none() || state.front == state.entry
+            }),
             Property::always(EMPTY, |_, state: &State| {
                 !state.all_done() || state.slot.is_none()
             }),
@@ -351,9 +396,49 @@ impl State {
         self.callers.iter().all(|at| *at == At::Done)
     }
 
+    /// Whether a step can be taken while somebody else may hold the lock.
+    fn may_take(&self, caller: usize, step: Step) -> bool {
+        let mut others = self.callers.iter().enumerate();
+        let holds_lock = |at: &At| matches!(at, At::Filling(_) | At::Filled);
+        !step.takes_lock() || !others.any(|(other, at)| other != caller && holds_lock(at))
+    }
+
     fn loads_that_may_store(&self) -> usize {
         let current = self.slot.as_ref().and_then(|slot| slot.flight);
         let loads = |at: &&At| matches!(at, At::InBody { flight, .. } if Some(*flight) == current);
         self.callers.iter().filter(loads).count()
+    }
+}
+
+impl Step {
+    fn takes_lock(self) -> bool {
+        match self {
+            Self::LookAgain
+            | Self::Attend
+            | Self::Enter
+            | Self::Land
+            | Self::GiveUp { .. }
+            | Self::Leave
+            | Self::Drop
+            | Self::Invalidate
+            | Self::ForgetLoads
+            | Self::InvalidateBusy
+            | Self::InvalidateFound
+            | Self::BeginPut
+            | Self::Settle => true,
+            Self::Look
+            | Self::Fill
+            | Self::CheckFilled
+            | Self::Evict
+            | Self::Announce
+            | Self::BodyReads
+            | Self::Publish
+            | Self::Wake
+            | Self::Relieve
+            | Self::Write
+            | Self::Remove
+            | Self::NextEpoch
+            | Self::CountChange => false,
+        }
     }
 }

@@ -3,8 +3,10 @@
 use models::{
     fails, holds,
     in_process::{
-        Caller::{self, Invalidate, InvalidateAll, InvalidateIf, Put, PutByValue, Read},
-        EMPTY, GOES_ON, InProcess, NEEDED, NO_WAIT, ONE_LOAD, R1, R2, Rules,
+        Caller::{
+            self, Evict, Invalidate, InvalidateAll, InvalidateIf, Put, PutByValue, Read, ReadOften,
+        },
+        EMPTY, GOES_ON, IN_FRONT, InProcess, NEEDED, NO_WAIT, ONE_LOAD, R1, R2, Rules,
     },
 };
 
@@ -78,6 +80,17 @@ fn leaders_hang() {
     holds("three reads, Invalidate, two time-outs, one fails", model);
 }
 
+#[test]
+fn what_is_hit_often_is_brought_to_the_front() {
+    for change in [Invalidate, InvalidateAll, InvalidateIf, Put, PutByValue] {
+        let callers = [Read, ReadOften, ReadOften, Evict, change];
+        holds(
+            &format!("a read, two often, Evict, {change:?}"),
+            model(&callers),
+        );
+    }
+}
+
 fn without(name: &str, property: &'static str, callers: &[Caller], take: fn(&mut InProcess)) {
     let mut model = model(callers);
     take(&mut model);
@@ -129,6 +142,32 @@ fn what_each_guard_of_a_load_is_for() {
     });
     without("waiting for the last leader", GOES_ON, &[Read, Read], |m| {
         (m.timeouts, m.failures, m.rules.last_leader_ends) = (1, 1, false);
+    });
+}
+
+#[test]
+fn what_each_guard_of_the_front_is_for() {
+    let callers = [Read, ReadOften, Read, Invalidate];
+    without("looking under the lock", R1, &callers, |m| {
+        m.rules.fill_under_lock = false
+    });
+    without("removal from the front (1)", R1, &callers, |m| {
+        m.rules.front_goes_too = false
+    });
+    let callers = [Read, ReadOften, Read, Put];
+    without("removal from the front (2)", R1, &callers, |m| {
+        m.rules.front_goes_too = false
+    });
+    let callers = [Read, ReadOften, Evict];
+    without("a look after filling", IN_FRONT, &callers, |m| {
+        m.rules.look_after_filling = false
+    });
+    without("announced evictions", IN_FRONT, &callers, |m| {
+        m.rules.evictions_are_announced = false
+    });
+    let callers = [Read, ReadOften, Evict, InvalidateIf, Read];
+    without("a walk through the front", R1, &callers, |m| {
+        m.rules.front_is_searched = false
     });
 }
 

@@ -5,13 +5,23 @@ use super::{At, Caller, Ended, Entry, Flight, InProcess, Presence, Slot, State, 
 impl InProcess {
     /// The step that this caller takes next by itself, if it can take one.
     pub(super) fn next(&self, state: &State, caller: usize) -> Option<Step> {
+        let step = self.due(state, caller)?;
+        state.may_take(caller, step).then_some(step)
+    }
+
+    fn due(&self, state: &State, caller: usize) -> Option<Step> {
         let kind = self.callers[caller];
         Some(match state.callers[caller] {
             At::Start => match kind {
-                Caller::Read => Step::Look,
+                Caller::Read | Caller::ReadOften => Step::Look,
+                Caller::Evict => Step::Evict,
                 Caller::Put | Caller::PutByValue => Step::BeginPut,
                 Caller::Invalidate | Caller::InvalidateAll | Caller::InvalidateIf => Step::Write,
             },
+            At::Found(_) => Step::LookAgain,
+            At::Filling(_) => Step::Fill,
+            At::Filled => Step::CheckFilled,
+            At::Evicted(_) => Step::Announce,
             At::Missed { .. } => Step::Attend,
             At::Present { .. } => Step::Enter,
             At::Waits { flight, .. } => {
@@ -72,7 +82,35 @@ impl InProcess {
     pub(super) fn take(&self, state: &mut State, caller: usize, step: Step) {
         let at = state.callers[caller];
         state.callers[caller] = match (step, at) {
-            (Step::Look, _) => self.look(state),
+            (Step::Look, _) => self.look(state, self.callers[caller]),
+            (Step::LookAgain, At::Found(found)) => {
+                if self.rules.fill_under_lock {
+                    self.found(state).map_or(At::Done, At::Filling)
+                } else {
+                    state.front = Some(found);
+                    At::Done
+                }
+            }
+            (Step::Fill, At::Filling(found)) => {
+                state.front = Some(found);
+                At::Filled
+            }
+            (Step::CheckFilled, At::Filled) => {
+                if state.entry.is_none() && self.rules.look_after_filling {
+                    state.front = None;
+                }
+                At::Done
+            }
+            (Step::Evict, _) => match state.entry.take() {
+                Some(entry) => At::Evicted(entry),
+                None => At::Done,
+            },
+            (Step::Announce, At::Evicted(entry)) => {
+                if self.rules.evictions_are_announced {
+                    state.front.take_if(|front| *front == entry);
+                }
+                At::Done
+            }
             (Step::Attend, At::Missed { must }) => At::Present {
                 must,
                 me: state.attend(),
@@ -93,7 +131,7 @@ impl InProcess {
             (Step::Publish, At::Publishes { me, flight, how }) => {
                 // The first to end a flight says how it ended.
                 state.flights[flight].ended.get_or_insert(how);
-                At::Leaves { me }
+                me.map_or(At::Done, |me| At::Leaves { me })
             }
             (Step::Wake, At::Waits { must, me, flight }) => {
                 match state.flights[flight].ended.expect("it is over") {
@@ -139,12 +177,12 @@ impl InProcess {
                 At::Called { version }
             }
             (Step::Remove, At::Called { version }) => {
-                state.entry = None;
+                self.replace(state, None);
                 At::HalfDone { version }
             }
             (Step::Invalidate, At::Called { version } | At::HalfDone { version }) => {
                 if self.rules.remove_under_lock {
-                    state.entry = None;
+                    self.replace(state, None);
                 }
                 self.end_loads(state);
                 state.promise(version);
@@ -172,7 +210,9 @@ impl InProcess {
                 At::HalfDone { version }
             }
             (Step::InvalidateFound, At::HalfDone { version }) => {
-                if state.entry.take_if(|_| true).is_some() {
+                let in_front = state.front.is_some() && self.rules.front_is_searched;
+                if state.entry.is_some() || in_front {
+                    self.replace(state, None);
                     self.end_loads(state);
                 }
                 state.promise(version);
@@ -227,20 +267,30 @@ impl InProcess {
         entry.epoch == state.epoch || !self.rules.compare_epochs
     }
 
-    /// The value in memory, if there is one that counts.
-    fn found(&self, state: &State) -> Option<Version> {
-        let entry = state.entry.as_ref()?;
-        self.counts(state, entry).then_some(entry.version)
+    /// The entry in memory, if there is one that counts.
+    fn found(&self, state: &State) -> Option<Entry> {
+        state.entry.filter(|entry| self.counts(state, entry))
     }
 
-    fn look(&self, state: &mut State) -> At {
+    /// Has this entry be the one in memory, or none.
+    fn replace(&self, state: &mut State, entry: Option<Entry>) {
+        state.entry = entry;
+        if self.rules.front_goes_too {
+            state.front = None;
+        }
+    }
+
+    fn look(&self, state: &mut State, kind: Caller) -> At {
         let must = state.promised;
-        match self.found(state) {
-            Some(version) => {
-                state.wrong.stale |= version < must;
-                At::Done
-            }
-            None => At::Missed { must },
+        let in_front = state.front.filter(|entry| self.counts(state, entry));
+        let Some(entry) = in_front.or_else(|| self.found(state)) else {
+            return At::Missed { must };
+        };
+        state.wrong.stale |= entry.version < must;
+        if kind == Caller::ReadOften && in_front.is_none() {
+            At::Found(entry)
+        } else {
+            At::Done
         }
     }
 
@@ -262,9 +312,9 @@ impl InProcess {
             state.wrong.joined |= state.flights[flight].began < must;
             return At::Waits { must, me, flight };
         }
-        if let Some(version) = found {
+        if let Some(entry) = found {
             if self.rules.look_again {
-                state.wrong.stale |= version < must;
+                state.wrong.stale |= entry.version < must;
                 return At::Leaves { me };
             }
             state.wrong.needless = true;
@@ -298,10 +348,15 @@ impl InProcess {
             state.epoch
         };
         if may && epoch == state.epoch && ended.is_none() {
-            state.entry = Some(Entry { version, epoch });
+            self.replace(state, Some(Entry { version, epoch }));
         }
+        state.leave(me);
         let how = Ended::Landed(version);
-        At::Publishes { me, flight, how }
+        At::Publishes {
+            me: None,
+            flight,
+            how,
+        }
     }
 
     fn give_up(&self, state: &mut State, me: Presence, flight: usize, dropped: bool) -> At {
@@ -322,7 +377,11 @@ impl InProcess {
             slot.flight.take_if(|held| *held == flight);
         }
         let how = Ended::Without;
-        At::Publishes { me, flight, how }
+        At::Publishes {
+            me: Some(me),
+            flight,
+            how,
+        }
     }
 
     fn end_loads(&self, state: &mut State) {
@@ -360,7 +419,7 @@ impl InProcess {
         } else {
             epoch_now
         };
-        state.entry = unchanged.then_some(Entry { version, epoch });
+        self.replace(state, unchanged.then_some(Entry { version, epoch }));
         state.promise(version);
     }
 }

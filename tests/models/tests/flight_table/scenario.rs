@@ -44,6 +44,7 @@ pub(crate) struct Scenario {
     name: &'static str,
     rules: Rules,
     backend: bool,
+    front: bool,
     timers: bool,
     preemptions: usize,
 }
@@ -57,6 +58,7 @@ impl Scenario {
             name,
             rules: Rules::ALL,
             backend: false,
+            front: false,
             timers: false,
             preemptions: 3,
         }
@@ -70,6 +72,14 @@ impl Scenario {
     pub(crate) const fn backend(self) -> Self {
         Self {
             backend: true,
+            ..self
+        }
+    }
+
+    /// What is found in memory is brought to the front.
+    pub(crate) const fn front(self) -> Self {
+        Self {
+            front: true,
             ..self
         }
     }
@@ -107,7 +117,7 @@ impl Scenario {
     }
 
     fn check(&self, acts: &[Act], at_the_end: Act) -> (u64, Arc<Tally>) {
-        let (rules, backend, timers) = (self.rules, self.backend, self.timers);
+        let (rules, backend, front, timers) = (self.rules, self.backend, self.front, self.timers);
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound.get_or_insert(self.preemptions);
         builder.max_branches = 10_000;
@@ -117,7 +127,7 @@ impl Scenario {
         builder.check(move || {
             counted.fetch_add(1, SeqCst);
             with_timers(timers);
-            let world = Arc::new(World::new(rules, backend, Arc::clone(&noted)));
+            let world = Arc::new(World::new(rules, backend, front, Arc::clone(&noted)));
             // The last of them is done by this thread: loom has few.
             let (last, others) = acts.split_last().expect("something is done");
             let others = others

@@ -70,6 +70,32 @@ fn an_invalidation_by_predicate() {
         .holds(&[read, read, World::write_and_invalidate_if], read);
 }
 
+/// Two calls after another: the first loads, or brings to the front what it finds.
+pub(crate) fn read_twice(world: &World) {
+    read(world);
+    read(world);
+}
+
+#[test]
+fn what_is_brought_to_the_front_meets_an_invalidation() {
+    let acts: &[Act] = &[read_twice, World::write_and_invalidate];
+    Scenario::new("two calls, one to the front, an invalidation")
+        .front()
+        .holds(acts, read_twice);
+    let acts: &[Act] = &[read_twice, World::write_and_invalidate_all];
+    Scenario::new("two calls, one to the front, an invalidation of everything")
+        .front()
+        .holds(acts, read_twice);
+    Scenario::new("two calls, one to the front, a put")
+        .front()
+        .holds(&[read_twice, put], read_twice);
+    let acts: &[Act] = &[read_twice, read, World::write_and_invalidate];
+    Scenario::new("three calls, two to the front, an invalidation")
+        .front()
+        .preemptions(2)
+        .holds(acts, read);
+}
+
 #[test]
 fn an_invalidation_by_another_process() {
     Scenario::new("two callers, another process")

@@ -141,10 +141,6 @@ pub(crate) mod watch {
             })))
         }
 
-        pub(crate) fn borrow(&self) -> Ref<'_, T> {
-            Ref(lock(&self.0))
-        }
-
         pub(crate) fn subscribe(&self) -> Receiver<T> {
             Receiver(Arc::clone(&self.0))
         }

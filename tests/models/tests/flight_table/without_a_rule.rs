@@ -2,7 +2,7 @@
 
 use crate::{
     scenario::{Act, Scenario, Wrong},
-    scenarios::{first_is_dropped, loaded_once, put, read},
+    scenarios::{first_is_dropped, loaded_once, put, read, read_twice},
     world::{Rules, World},
 };
 
@@ -26,6 +26,22 @@ fn an_entry_that_is_taken_out_before_the_loads_are_ended() {
     Scenario::new("removed outside of the lock")
         .rules(rules)
         .fails(Wrong::Stale, &[read, World::write_and_invalidate], read);
+}
+
+#[test]
+fn what_was_found_before_is_brought_to_the_front() {
+    let rules = Rules {
+        fill_under_lock: false,
+        ..Rules::ALL
+    };
+    Scenario::new("brought to the front without the lock")
+        .rules(rules)
+        .front()
+        .fails(
+            Wrong::Stale,
+            &[read_twice, World::write_and_invalidate],
+            read,
+        );
 }
 
 #[test]

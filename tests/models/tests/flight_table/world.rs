@@ -32,6 +32,8 @@ pub(crate) struct Rules {
     pub(crate) settle_puts: bool,
     /// Who does not end its load drops its `Lead`.
     pub(crate) drop_leads: bool,
+    /// What is brought to the front is looked for under the lock.
+    pub(crate) fill_under_lock: bool,
     /// A value in memory counts only in its epoch.
     pub(crate) compare_epochs: bool,
     /// Tokens are compared before a load is joined.
@@ -47,6 +49,7 @@ impl Rules {
         answer_until_stored: true,
         settle_puts: true,
         drop_leads: true,
+        fill_under_lock: true,
         compare_epochs: true,
         compare_tokens: true,
     };
@@ -72,6 +75,8 @@ pub(crate) struct World {
     rules: Rules,
     /// The entry in memory.
     memory: Mutex<Option<Arc<Held>>>,
+    /// The same in the table in front, where there is one.
+    front: Option<Mutex<Option<Arc<Held>>>>,
     /// The entry in the backend with the token in force there; `None` where the cache is in memory.
     backend: Option<Mutex<Backend>>,
     /// The data: a version. Whoever writes makes it one more, then tells the cache.
@@ -90,12 +95,13 @@ struct Backend {
 }
 
 impl World {
-    pub(crate) fn new(rules: Rules, backend: bool, wrong: Arc<Tally>) -> Self {
+    pub(crate) fn new(rules: Rules, backend: bool, front: bool, wrong: Arc<Tally>) -> Self {
         Self {
             wrong,
             flights: Flights::new(),
             rules,
             memory: Mutex::default(),
+            front: front.then(Mutex::default),
             backend: backend.then(Mutex::default),
             data: AtomicU64::new(0),
             promised: AtomicU64::new(0),
@@ -106,9 +112,33 @@ impl World {
     }
 
     fn in_memory(&self) -> Option<Arc<Held>> {
+        self.that_counts(&self.memory)
+    }
+
+    fn in_front(&self) -> Option<Arc<Held>> {
+        self.that_counts(self.front.as_ref()?)
+    }
+
+    fn that_counts(&self, place: &Mutex<Option<Arc<Held>>>) -> Option<Arc<Held>> {
         let epoch = self.flights.epoch();
-        let held = self.memory.lock().unwrap().clone();
+        let held = place.lock().unwrap().clone();
         held.filter(|held| held.epoch == epoch || !self.rules.compare_epochs)
+    }
+
+    fn bring_to_front(&self, found: &Arc<Held>) {
+        let Some(front) = &self.front else { return };
+        let fill = |held| drop(front.lock().unwrap().replace(held));
+        if self.rules.fill_under_lock {
+            self.flights.undisturbed(KEY, || self.in_memory().map(fill));
+        } else {
+            fill(Arc::clone(found));
+        }
+    }
+
+    fn leave_front(&self) {
+        if let Some(front) = &self.front {
+            drop(front.lock().unwrap().take());
+        }
     }
 
     /// A call whose bodies end well.
@@ -140,10 +170,20 @@ impl World {
     }
 
     async fn load(&self, body: impl Fn(u64) -> Body) -> Option<u64> {
+        if let Some(held) = self.in_front() {
+            return Some(held.version);
+        }
         if let Some(held) = self.in_memory() {
+            self.bring_to_front(&held);
             return Some(held.version);
         }
         let arrived = Instant::now();
+        let counts = |held: &Held| held.epoch == self.flights.epoch();
+        let look = || self.in_memory().filter(|_| self.rules.look_again);
+        if self.backend.is_none() {
+            let entered = self.flights.enter(KEY, counts, look);
+            return self.follow(entered, Tokens::None, arrived, body).await;
+        }
         let attended = self.rules.attend_first.then(|| self.flights.attend(KEY));
         let tokens = match &self.backend {
             None => Tokens::None,
@@ -159,11 +199,22 @@ impl World {
                 }))
             }
         };
-        let mut presence = attended.unwrap_or_else(|| self.flights.attend(KEY));
+        let presence = attended.unwrap_or_else(|| self.flights.attend(KEY));
+        let entered = presence.enter(tokens, counts, look);
+        self.follow(entered, tokens, arrived, body).await
+    }
+
+    async fn follow(
+        &self,
+        mut entered: Entered,
+        tokens: Tokens,
+        arrived: Instant,
+        body: impl Fn(u64) -> Body,
+    ) -> Option<u64> {
         loop {
             let counts = |held: &Held| held.epoch == self.flights.epoch();
             let look = || self.in_memory().filter(|_| self.rules.look_again);
-            let waiter = match presence.enter(tokens, counts, look) {
+            let waiter = match entered {
                 Entered::Found(held) => return Some(held.version),
                 Entered::Lead(lead) => return self.lead(lead, body),
                 Entered::Join(waiter) => waiter,
@@ -172,7 +223,9 @@ impl World {
                 Waited::Lead(lead) => return self.lead(lead, body),
                 Waited::Over(Ended::Landed(held), _) => return Some(held.version),
                 Waited::Over(Ended::Failed(Some(_)), _) => return None,
-                Waited::Over(Ended::Failed(None) | Ended::Abandoned, back) => presence = back,
+                Waited::Over(Ended::Failed(None) | Ended::Abandoned, back) => {
+                    entered = back.enter(tokens, counts, look);
+                }
             }
         }
     }
@@ -207,14 +260,14 @@ impl World {
             lead.share(&held);
             self.store(fence, version);
         } else if self.backend.is_some() {
-            let landing = lead.land(&held, drop);
+            let landing = lead.land(&held, |_, held| drop(held));
             if landing.allowed {
                 self.store(fence, version);
             }
             drop(landing.presence);
         } else if self.rules.insert_under_lock {
-            lead.land(&held, |held| self.insert(held));
-        } else if lead.land(&held, drop).allowed {
+            lead.land(&held, |_, held| self.insert(held));
+        } else if lead.land(&held, |_, held| drop(held)).allowed {
             self.insert(held);
         }
         Some(version)
@@ -226,11 +279,13 @@ impl World {
     }
 
     fn insert(&self, held: Arc<Held>) {
+        self.leave_front();
         let replaced = self.memory.lock().unwrap().replace(held);
         drop(replaced);
     }
 
     fn remove(&self) {
+        self.leave_front();
         let removed = self.memory.lock().unwrap().take();
         drop(removed);
     }
