@@ -98,14 +98,16 @@ impl Buffer {
         {
             return;
         }
-        self.lengthen().push_str(text);
+        self.lengthen(text.len()).push_str(text);
     }
 
+    /// Makes room for so many bytes more.
     #[cold]
-    fn lengthen(&mut self) -> &mut String {
+    fn lengthen(&mut self, more: usize) -> &mut String {
         self.settle();
         if let Self::Short(short) = self {
-            let mut long = String::with_capacity(4 * SHORT);
+            // What is added is the long part most often, and what follows it short.
+            let mut long = String::with_capacity(more + 4 * SHORT);
             long.push_str(short);
             *self = Self::Long(long);
         }
@@ -121,7 +123,7 @@ impl Buffer {
         let mut encoded = [0; 2 * SHORT];
         match URL_SAFE_NO_PAD.encode_slice(bytes, &mut encoded) {
             Ok(len) => self.push_str(str::from_utf8(&encoded[..len]).unwrap_or_default()),
-            Err(_) => URL_SAFE_NO_PAD.encode_string(bytes, self.lengthen()),
+            Err(_) => URL_SAFE_NO_PAD.encode_string(bytes, self.lengthen(bytes.len() * 4 / 3)),
         }
     }
 
@@ -135,7 +137,7 @@ impl Buffer {
 
     pub(super) fn insert_str(&mut self, at: usize, text: &str) {
         // As it is for one form in a thousand, it need not be fast.
-        self.lengthen().insert_str(at, text);
+        self.lengthen(text.len()).insert_str(at, text);
     }
 
     /// A string that is a whole key: as it is, unless that could be taken for something else.
