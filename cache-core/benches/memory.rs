@@ -70,6 +70,16 @@ mod hit {
         bencher.bench(|| drop(black_box(black_box(&product).clone())));
     }
 
+    /// The same by a function that is awaited, as an annotated one is: what it returns is moved more often.
+    #[divan::bench]
+    fn clone_awaited(bencher: Bencher<'_, '_>) {
+        async fn cloned(product: &Product) -> Product {
+            product.clone()
+        }
+        let product = Product::new(7);
+        bencher.bench(|| drop(black_box(now(cloned(black_box(&product))))));
+    }
+
     #[divan::bench]
     fn list_str_u32(bencher: Bencher<'_, '_>) {
         now(list("tables", 3));
