@@ -5,7 +5,7 @@
 //!
 //! | attribute | before | after |
 //! |---|---|---|
-//! | `cache_result` | [`arrive`], and if it takes more [`Arrived::conclude`] | [`Leader::finish`] |
+//! | `cache_result` | [`arrive`] | [`Leader::finish`] |
 //! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
 //! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
 //!
@@ -15,14 +15,32 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
-use std::{any::TypeId, sync::Arc, time::Duration};
+use std::{
+    any::TypeId,
+    marker::PhantomData,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use serde::Serialize;
 
 pub use inventory;
 
+use crate::{
+    cache::{
+        Arrived, CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith, Wish,
+    },
+    front::Found,
+    key::{Hashed, KeyParts, KeyText},
+    manager::CacheManager,
+    memory::Held,
+    site::SiteCache,
+    value::{Kept, Share, ValueKind},
+};
 pub use crate::{
-    cache::{Arrived, Leader, Soon},
+    cache::{Leader, Soon},
     key::{KeyError, KeyWriter},
     name::CacheName,
     registry::{KeyPart, Registration, Types},
@@ -30,15 +48,6 @@ pub use crate::{
     value::{
         Answer, HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, Unstored, ValueType, value_type,
     },
-};
-use crate::{
-    cache::{CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith, Wish},
-    front::Found,
-    key::{Hashed, KeyParts, KeyText},
-    manager::CacheManager,
-    memory::Held,
-    site::SiteCache,
-    value::{Kept, Share, ValueKind},
 };
 
 /// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
@@ -314,25 +323,56 @@ enum Decided {
 /// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
-/// Before the body of a `cache_result`: what the function returns if that is at hand, and else what it comes to.
+/// Before the body of a `cache_result`.
 ///
 /// The plan is left where it is, and what is at hand comes without a detour: what is moved right after it was written is
 /// waited for.
-///
-/// # Errors
-/// It is not at hand.
 #[inline]
-pub fn arrive<A>(plan: &mut Plan, _returns: A) -> Result<A::Returned, Soon<Arrived>>
+pub fn arrive<A>(plan: &mut Plan, _returns: A) -> Arriving<'_, A>
 where
     A: Answer<Value: Clone + 'static>,
 {
-    let Some(kind) = A::Kept::kind() else {
-        return Err(Arrived::past());
-    };
-    if let Some(value) = plan.look(&kind).value::<A::Value>() {
-        return Ok(A::Outcome::success(value.clone()));
+    Arriving {
+        plan,
+        soon: None,
+        returns: PhantomData,
     }
-    Err(plan.arrive(&kind, A::Share::error()))
+}
+
+/// A call on its way to what the function returns, or to the leader of the load that is to make it.
+pub struct Arriving<'p, A> {
+    plan: &'p mut Plan,
+    /// `None`: it has not begun.
+    soon: Option<Soon<Arrived>>,
+    returns: PhantomData<fn() -> A>,
+}
+
+impl<A> Future for Arriving<'_, A>
+where
+    A: Answer<Value: Clone + 'static>,
+{
+    type Output = Result<A::Returned, Leader>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { plan, soon, .. } = &mut *self;
+        let soon = match soon {
+            Some(soon) => soon,
+            None => {
+                let Some(kind) = A::Kept::kind() else {
+                    return Poll::Ready(Err(Leader::PAST));
+                };
+                if let Some(value) = plan.look(&kind).value::<A::Value>() {
+                    return Poll::Ready(Ok(A::Outcome::success(value.clone())));
+                }
+                soon.insert(plan.arrive(&kind, A::Share::error()))
+            }
+        };
+        match Pin::new(soon).poll(context) {
+            Poll::Ready(arrived) => Poll::Ready(arrived.conclude::<A>()),
+            Poll::Pending => Poll::Pending,
+        }
+    }
 }
 
 /// Before the body of a `cache_put`.

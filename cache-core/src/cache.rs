@@ -34,13 +34,10 @@ use std::{
 use self::remote::Read;
 pub(crate) use self::{
     invalidate::{Interrupted, Target},
-    load::{Decision, TtlWith, Wish},
+    load::{Arrived, Decision, TtlWith, Wish},
     put::PutAttempt,
 };
-pub use self::{
-    load::{Arrived, Leader},
-    soon::Soon,
-};
+pub use self::{load::Leader, soon::Soon};
 use crate::{
     after_commit,
     backend::CacheId,

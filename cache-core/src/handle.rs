@@ -404,7 +404,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         let arrived = self
             .inner
             .arrive(key.ok(), kind, None, LoadOptions::default());
-        let leader = match arrived.await.conclude(returns) {
+        let leader = match arrived.await.conclude::<Unstored<O>>() {
             Ok(returned) => return returned,
             Err(leader) => leader,
         };

@@ -33,6 +33,8 @@ struct Expansion<'a> {
     krate: Option<&'a Path>,
     /// Hygienic, shown at the return type.
     span: Span,
+    /// Whether the arguments are looked at when the function is called, and all else is done in its future.
+    apart: bool,
 }
 
 // Input:
@@ -117,11 +119,12 @@ pub(crate) fn expand(
         private,
         krate,
         span,
+        apart: matches!(form, Form::Boxed { before, .. } if !before.is_empty()),
     };
     let block = match form {
         Form::Async { block } => {
             let block = quote_spanned!(span=> #changing #block);
-            let (plans, run) = expansion.statements(&block, &unpack, false);
+            let (plans, run) = expansion.statements(&block, &unpack);
             quote_spanned!(span=> #plans #run)
         }
         Form::Boxed {
@@ -130,14 +133,14 @@ pub(crate) fn expand(
             brace,
             block,
         } => {
-            let (plans, run) = expansion.statements(block, &unpack, !before.is_empty());
+            let (plans, run) = expansion.statements(block, &unpack);
             // Braces of the user's own, by which other attributes take the names within for theirs.
             let braced = |statements: TokenStream| {
                 let mut block = TokenStream::new();
                 brace.surround(&mut block, |tokens| tokens.extend(statements));
                 block
             };
-            if before.is_empty() {
+            if !expansion.apart {
                 let block = braced(quote_spanned!(span=> #plans #run));
                 quote_spanned!(span=> #pin(async move #block))
             } else {
@@ -167,14 +170,8 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 }
 
 impl Expansion<'_> {
-    /// What is done with the arguments, and what is done then; `apart`: the one when the function is called, the other in its
-    /// future.
-    fn statements(
-        &self,
-        block: &TokenStream,
-        unpack: &TokenStream,
-        apart: bool,
-    ) -> (TokenStream, TokenStream) {
+    /// What is done with the arguments, and what is done then.
+    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
         let Self { private, span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
@@ -198,10 +195,7 @@ impl Expansion<'_> {
             quote_spanned!(*span=> #(#from_params)*),
             quote_spanned!(*span=> #(#from_names)*),
         );
-        // A plan that nothing is waited for before is made where it is used, and gone before anything is: so the future has no
-        // place for it.
-        let at_once = !apart && matches!(self.layers, [layer] if layer.kind == Kind::Result);
-        let (before, plan, after) = if !at_once {
+        let (before, plan, after) = if !self.plans_in_place() {
             let all = quote_spanned!(*span=> #from_params #unpack #from_names);
             (all, TokenStream::new(), TokenStream::new())
         } else if from_params.is_empty() {
@@ -235,6 +229,12 @@ impl Expansion<'_> {
             self.around(i, layer, &plan, &within)
         });
         (plans, run)
+    }
+
+    /// Whether a plan is made where it is used, because nothing is waited for before: then it need not be moved, and is gone before the
+    /// body runs.
+    fn plans_in_place(&self) -> bool {
+        !self.apart && matches!(self.layers, [layer] if layer.kind == Kind::Result)
     }
 
     /// Has a `self` whose fields the body changes be captured as a whole, as an `async fn` does: of a field by itself, lints

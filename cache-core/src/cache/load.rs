@@ -71,7 +71,7 @@ pub(super) struct Load {
 }
 
 /// What a call that reads comes to.
-pub struct Arrived(End);
+pub(crate) struct Arrived(End);
 
 enum End {
     /// A value of this process.
@@ -294,7 +294,7 @@ impl Arrived {
     ///
     /// # Errors
     /// The body has to run.
-    pub fn conclude<A>(self, _returns: A) -> Result<A::Returned, Leader>
+    pub(crate) fn conclude<A>(self) -> Result<A::Returned, Leader>
     where
         A: Answer<Value: Clone + 'static>,
     {
@@ -332,7 +332,7 @@ impl Arrived {
 }
 
 impl Leader {
-    const PAST: Self = Self(None);
+    pub(crate) const PAST: Self = Self(None);
 
     /// Ends the load with what the body returned, and gives it back.
     pub fn finish<A>(self, returns: A, returned: A::Returned) -> A::Returned

@@ -63,18 +63,20 @@ impl Expansion<'_> {
         } else {
             quote_spanned!(*span=> #private::Leader::finish(#step, returns, returned))
         };
+        let plan = if self.plans_in_place() {
+            plan.to_token_stream()
+        } else {
+            // Moved, so that it is gone before the body runs.
+            quote_spanned!(*span=> { #plan })
+        };
         quote_spanned! {*span=>
             #label: {
-                let soon = {
+                let #step = {
                     #made
-                    match #private::arrive(&mut #plan, #returns) {
+                    match #private::arrive(&mut #plan, #returns).await {
                         ::core::result::Result::Ok(returned) => break #label returned,
-                        ::core::result::Result::Err(soon) => soon,
+                        ::core::result::Result::Err(leader) => leader,
                     }
-                };
-                let #step = match #private::Arrived::conclude(soon.await, returns) {
-                    ::core::result::Result::Ok(returned) => break #label returned,
-                    ::core::result::Result::Err(leader) => leader,
                 };
                 let returned = #within;
                 #finish

@@ -48,8 +48,8 @@ impl Expansion<'_> {
         };
         let declared = |made: &TokenStream, told: &TokenStream| {
             // What is looked up by a plan is looked up in its place.
-            let mutable = (layer.kind == Kind::Result || !told.is_empty())
-                .then(|| quote_spanned!(*span=> mut));
+            let mutable =
+                (self.plans_in_place() || !told.is_empty()).then(|| quote_spanned!(*span=> mut));
             quote_spanned!(*span=> let #mutable #plan = #made; #told)
         };
         if layer.kind == Kind::InvalidateAll {
