@@ -9,8 +9,9 @@
 //! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
 //! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
 //!
-//! A step that may have to wait gives a [`Soon`], whatever the function. What is generic over its types never waits. So all
-//! that is compiled for a function are its body and a few calls.
+//! A step that may have to wait gives a [`Soon`], which is the same whatever the function. Only [`Arriving`] names its types, to
+//! answer at once what is at hand; all its waiting is a [`Soon`] too. So all that is compiled for a function are its body and
+//! a few calls.
 
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
@@ -37,7 +38,7 @@ use crate::{
     manager::CacheManager,
     memory::Held,
     site::SiteCache,
-    value::{Kept, Share, ValueKind},
+    value::{Keeping, Share, ValueKind},
 };
 pub use crate::{
     cache::{Leader, Soon},
@@ -359,7 +360,7 @@ where
         let soon = match soon {
             Some(soon) => soon,
             None => {
-                let Some(kind) = A::Kept::kind() else {
+                let Some(kind) = A::Keeping::kind() else {
                     return Poll::Ready(Err(Leader::PAST));
                 };
                 if let Some(value) = plan.look(&kind).value::<A::Value>() {
@@ -377,7 +378,7 @@ where
 
 /// Before the body of a `cache_put`.
 pub fn attempt_put<A: Answer>(plan: Plan, _returns: A) -> Soon<Attempt> {
-    attempt_put_as(plan, A::Kept::kind())
+    attempt_put_as(plan, A::Keeping::kind())
 }
 
 fn attempt_put_as(plan: Plan, kind: Option<ValueKind>) -> Soon<Attempt> {

@@ -495,6 +495,9 @@ pub trait CacheBackend: fmt::Debug + Send + Sync + 'static {
 
     /// Whether [`load`](Self::load) and [`revalidate`](Self::revalidate) end within the read budget, whatever happens. Then the
     /// cache sets look-ups no limit of its own, which spares a timer for each. `false` unless overridden.
+    ///
+    /// One that ends for want of time gives [`BackendErrorKind::Timeout`]. A backend around another one that may wait by
+    /// itself, to delay or to try again, does not pass this on.
     fn keeps_read_budget(&self) -> bool {
         false
     }

@@ -14,7 +14,7 @@
 //!
 //! No lock and no connection is held while a body runs.
 //!
-//! The steps stand in [`load`] (from `arrive` to `land`), [`remote`] (what is asked of the backend), [`put`] and [`invalidate`]; this
+//! The steps stand in [`hit`], [`load`] (from `arrive` to `land`), [`remote`] (what is asked of the backend), [`put`] and [`invalidate`]; this
 //! file is what they share.
 
 mod hit;

@@ -160,7 +160,7 @@ impl CodecReader<'_> {
     /// It does not hold a value of the type that is read.
     pub fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), CodecError> {
         // The codec may decompress: the number of its bytes says nothing about that of elements.
-        Bounded::read(usize::MAX, Text::InAWayOfItsOwn, deserializer, self)
+        Bounded::read(usize::MAX, Text::OfItsOwn, deserializer, self)
             .map_err(|_| CodecError::MALFORMED)
     }
 }

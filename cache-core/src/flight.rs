@@ -385,12 +385,16 @@ impl fmt::Debug for Flights {
     }
 }
 
+/// No slot's.
+const LEFT: u64 = u64::MAX;
+
 /// A caller that is busy with a key. Dropping it leaves.
 pub(crate) struct Presence {
     flights: Arc<Flights>,
     key: Arc<str>,
     /// Where the key is, so that it is hashed once less.
     shard: usize,
+    /// [`LEFT`] once this caller has left.
     slot: u64,
     /// Among the events of the slot.
     arrived: u64,
@@ -550,9 +554,6 @@ impl Drop for Presence {
     }
 }
 
-/// Of a caller that has left already, no slot's.
-const LEFT: u64 = u64::MAX;
-
 /// The right to run the body, and to store what it gives. Dropping it hands over to a waiter.
 pub(crate) struct Lead {
     /// `None` only once the flight is over.
@@ -579,10 +580,10 @@ impl Lead {
         insert: impl FnOnce(&Arc<str>, Arc<Held>),
     ) -> Landing {
         let mut presence = self.presence.take().expect("ends once");
+        // In memory the entry answers from here on, so the leader leaves under the same lock.
         let stays = self.flight.tokens.fence().is_some();
         let flights = Arc::clone(&presence.flights);
         let mut shard = flights.locked(presence.shard);
-        let mut ended = None;
         let allowed = match shard.get_mut(&*presence.key) {
             Some(slot) if slot.id == presence.slot => {
                 let allowed = slot.holds(&self.flight)
@@ -595,10 +596,13 @@ impl Lead {
             }
             _ => false,
         };
-        if !stays {
-            ended = presence.leave(&mut shard);
+        let ended = if stays {
+            None
+        } else {
+            let ended = presence.leave(&mut shard);
             presence.slot = LEFT;
-        }
+            ended
+        };
         if allowed {
             insert(&presence.key, Arc::clone(held));
         }
@@ -651,7 +655,7 @@ impl Drop for Lead {
 pub(crate) struct Landing {
     /// Whether this load still had the right to store.
     pub(crate) allowed: bool,
-    /// Keeps the landed flight answering until it is dropped.
+    /// With a backend: keeps the landed flight answering until it is dropped. In memory the caller has left.
     pub(crate) presence: Presence,
 }
 

@@ -55,19 +55,19 @@ pub(crate) struct Front {
 }
 
 struct Entry {
-    key: Name,
+    key: Key,
     /// That of the value, here so that the value need not be looked at.
     stamp: Stamp,
     held: Kept,
 }
 
 /// The key of an entry.
-enum Name {
+enum Key {
     Number(u64),
     Text(Box<str>),
 }
 
-impl Name {
+impl Key {
     fn of(key: Sought<'_>) -> Self {
         match key {
             Sought::Number(number) => Self::Number(number),
@@ -181,7 +181,7 @@ impl Front {
         let key = Sought::of(key);
         if let Some(place) = self.place(key) {
             place.store(Some(Arc::new(Entry {
-                key: Name::of(key),
+                key: Key::of(key),
                 stamp: held.stamp(),
                 held: Kept::new(held),
             })));

@@ -397,7 +397,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         let returns = Unstored::<O>::inferred();
         let key = self.inner.key(key);
         if let Ok(key) = &key
-            && let Some(value) = self.inner.hit_in_front(key, &kind).value::<V>()
+            && let Some(value) = self.inner.hit_in_front(key.sought(), &kind).value::<V>()
         {
             return O::success(value.clone());
         }

@@ -183,7 +183,7 @@ impl KeyText {
 
 impl fmt::Debug for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyText({} bytes)", self.0.len())
+        write!(f, "KeyText({:?})", self.0)
     }
 }
 
@@ -330,9 +330,10 @@ impl KeyParts {
         }
     }
 
-    /// All parts are written. To be called once. The key is good for [`sought`](KeyText::sought). `None`: there is no text; why, [`into_text`](Self::into_text) says.
+    /// All parts are written: what is looked up. To be called once. `None`: there is no key; why, [`into_text`](Self::into_text)
+    /// says.
     #[inline]
-    pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Option<&KeyText> {
+    pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Option<Sought<'_>> {
         if self.written != self.parts {
             self.note(Err(Fault::Parts.into()));
         }
@@ -341,7 +342,7 @@ impl KeyParts {
             self.text.0.push_str(end);
         }
         self.text.shorten(secret);
-        self.fault.is_none().then_some(&self.text)
+        self.fault.is_none().then(|| self.text.sought())
     }
 
     /// The key, once it is closed.

@@ -24,7 +24,6 @@ use tokio::{
 };
 
 use self::timer::Timer;
-
 use crate::backend::{BackendError, BackendErrorKind};
 
 /// Whether a timer can be had here.
@@ -47,7 +46,7 @@ pub(crate) fn has_timer() -> bool {
     }
 }
 
-/// Asks a backend for something and waits for the answer, for `limit` at most. Where there is no timer it is not asked.
+/// Asks a backend for something and waits for the answer, for `limit` at most, if there is one. Where there is no timer it is not asked.
 pub(crate) async fn ask<T>(
     limit: impl Into<Option<Duration>>,
     request: impl Future<Output = Result<T, BackendError>>,

@@ -8,16 +8,39 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
+/// They have no size, whatever they are about.
+macro_rules! copied {
+    ($($name:ident<$($about:ident),+>),+) => {$(
+        impl<$($about),+> Clone for $name<$($about),+> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($about),+> Copy for $name<$($about),+> {}
+    )+};
+}
+
+mod kept;
+mod share;
+
 use std::{
     any::{Any, TypeId, type_name},
     fmt,
     marker::PhantomData,
-    sync::Arc,
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{codec::Form, flight::SharedError};
+pub(crate) use self::{
+    kept::{Keeping, Unkept},
+    share::{Share, Unshared},
+};
+pub use self::{
+    kept::{KeptAny, KeptOption},
+    share::ShareAny,
+};
+use crate::codec::Form;
 
 /// How to see the value in what a function returned, and how to return a value that was not computed.
 ///
@@ -44,6 +67,8 @@ pub struct IsResult<T, E>(PhantomData<fn() -> (T, E)>);
 
 /// The function returns a plain value.
 pub struct IsPlain<R>(PhantomData<fn() -> R>);
+
+copied!(IsResult<T, E>, IsPlain<R>);
 
 impl<T, E> Outcome for IsResult<T, E> {
     type Returned = Result<T, E>;
@@ -95,22 +120,6 @@ impl<R> IsPlain<R> {
     }
 }
 
-impl<T, E> Clone for IsResult<T, E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, E> Copy for IsResult<T, E> {}
-
-impl<R> Clone for IsPlain<R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R> Copy for IsPlain<R> {}
-
 /// A question about a type: `Probe::<T>::NEW.cache_question()`. The names are ones that no blanket trait of a user is likely to
 /// have.
 pub struct Probe<T>(PhantomData<fn() -> T>);
@@ -143,109 +152,6 @@ impl<R> OutcomeOfPlain for Probe<R> {
     }
 }
 
-/// How the values of a function are kept. It is a type, of which nothing is there when the program runs.
-pub trait Kept: Copy {
-    /// `None`: they are not.
-    fn kind() -> Option<ValueKind>;
-}
-
-/// Values that are only looked at.
-#[derive(Clone, Copy)]
-pub struct Unkept;
-
-/// In memory and in backends.
-pub struct Anywhere<V>(PhantomData<fn() -> V>);
-
-/// In memory.
-pub struct Here<V>(PhantomData<fn() -> V>);
-
-/// In memory, and known to be an `Option`.
-pub struct OptionHere<T>(PhantomData<fn() -> T>);
-
-impl<V> Clone for Anywhere<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for Anywhere<V> {}
-
-impl<V> Clone for Here<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for Here<V> {}
-
-impl<T> Clone for OptionHere<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for OptionHere<T> {}
-
-impl Kept for Unkept {
-    fn kind() -> Option<ValueKind> {
-        None
-    }
-}
-
-impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Kept for Anywhere<V> {
-    fn kind() -> Option<ValueKind> {
-        Some(ValueKind::anywhere::<V>())
-    }
-}
-
-impl<V: 'static> Kept for Here<V> {
-    fn kind() -> Option<ValueKind> {
-        Some(ValueKind::here::<V>(never_none))
-    }
-}
-
-impl<T: 'static> Kept for OptionHere<T> {
-    fn kind() -> Option<ValueKind> {
-        Some(ValueKind::here::<Option<T>>(|value| {
-            value
-                .downcast_ref::<Option<T>>()
-                .is_some_and(Option::is_none)
-        }))
-    }
-}
-
-impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Probe<V> {
-    pub fn cache_kept(&self) -> Anywhere<V> {
-        Anywhere(PhantomData)
-    }
-}
-
-pub trait KeptOption<T> {
-    fn cache_kept(&self) -> OptionHere<T> {
-        OptionHere(PhantomData)
-    }
-
-    /// Without asking for serde's traits.
-    fn cache_kept_here(&self) -> OptionHere<T> {
-        OptionHere(PhantomData)
-    }
-}
-
-impl<T: 'static> KeptOption<T> for Probe<Option<T>> {}
-
-pub trait KeptAny<V> {
-    fn cache_kept(&self) -> Here<V> {
-        Here(PhantomData)
-    }
-
-    /// Without asking for serde's traits.
-    fn cache_kept_here(&self) -> Here<V> {
-        Here(PhantomData)
-    }
-}
-
-impl<V> KeptAny<V> for &Probe<V> {}
-
 /// There is something to keep.
 pub struct Something;
 
@@ -276,101 +182,12 @@ pub trait Keepable {}
 
 impl Keepable for Something {}
 
-/// Whether the error of a function that failed gets to those who waited for it, and how. A type, as [`Kept`] is.
-pub trait Share: Copy {
-    type Returned;
-
-    /// The type of the error, if it can be shared. Functions that share a cache need not share their errors.
-    fn error() -> Option<TypeId> {
-        None
-    }
-
-    fn take(_returned: &Self::Returned) -> Option<SharedError> {
-        None
-    }
-
-    fn give(_error: &SharedError) -> Option<Self::Returned> {
-        None
-    }
-}
-
-/// The error of a `Result<T, E>` can be shared.
-pub struct Shared<T, E>(PhantomData<fn() -> (T, E)>);
-
-/// There is none, or it cannot.
-pub struct Unshared<R>(PhantomData<fn() -> R>);
-
-impl<T, E> Clone for Shared<T, E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, E> Copy for Shared<T, E> {}
-
-impl<R> Clone for Unshared<R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R> Copy for Unshared<R> {}
-
-// Plain matches: each closure is one or two functions more to compile for every type.
-impl<T, E: Clone + Send + Sync + 'static> Share for Shared<T, E> {
-    type Returned = Result<T, E>;
-
-    fn error() -> Option<TypeId> {
-        Some(TypeId::of::<E>())
-    }
-
-    fn take(returned: &Result<T, E>) -> Option<SharedError> {
-        match returned {
-            Ok(_) => None,
-            Err(error) => Some(Arc::new(error.clone())),
-        }
-    }
-
-    #[allow(clippy::manual_map)]
-    fn give(shared: &SharedError) -> Option<Result<T, E>> {
-        match shared.downcast_ref::<E>() {
-            Some(error) => Some(Err(error.clone())),
-            None => None,
-        }
-    }
-}
-
-impl<R> Share for Unshared<R> {
-    type Returned = R;
-}
-
-impl<T, E: Clone + Send + Sync + 'static> ErrorProbe<T, E> {
-    pub fn cache_share(&self) -> Shared<T, E> {
-        Shared(PhantomData)
-    }
-}
-
-pub trait ShareAny<R> {
-    fn cache_share(&self) -> Unshared<R> {
-        Unshared(PhantomData)
-    }
-
-    /// Without asking.
-    fn cache_no_share(&self) -> Unshared<R> {
-        Unshared(PhantomData)
-    }
-}
-
-impl<T, E> ShareAny<Result<T, E>> for ErrorProbe<T, E> {}
-
-impl<R> ShareAny<R> for NoErrorProbe<R> {}
-
 fn named(kind: Option<ValueKind>) -> Option<ValueType> {
     kind.map(|kind| kind.ty).filter(ValueType::is_named)
 }
 
 /// The type behind a probe, unless part of it could not be named where this was called.
-pub fn value_type<C: Keepable, K: Kept>(_asked: Option<(C, K)>) -> Option<ValueType> {
+pub fn value_type<C: Keepable, K: Keeping>(_asked: Option<(C, K)>) -> Option<ValueType> {
     named(K::kind())
 }
 
@@ -420,6 +237,8 @@ impl ValueKind {
 /// All that was found out about a return type. It has no size: nothing has to be kept of it while a function runs.
 pub struct Returns<O, K, S>(PhantomData<(O, K, S)>);
 
+copied!(Returns<O, K, S>);
+
 /// Of a function whose values are only looked at, or kept by hand.
 pub type Unstored<O> = Returns<O, Unkept, Unshared<<O as Outcome>::Returned>>;
 
@@ -447,28 +266,20 @@ impl<O: Outcome, K, S> Returns<O, K, S> {
     }
 }
 
-impl<O, K, S> Clone for Returns<O, K, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O, K, S> Copy for Returns<O, K, S> {}
-
 /// What every [`Returns`] is.
 pub trait Answer: Copy {
     type Returned;
     type Value;
     type Outcome: Outcome<Returned = Self::Returned, Value = Self::Value>;
-    type Kept: Kept;
+    type Keeping: Keeping;
     type Share: Share<Returned = Self::Returned>;
 }
 
-impl<O: Outcome, K: Kept, S: Share<Returned = O::Returned>> Answer for Returns<O, K, S> {
+impl<O: Outcome, K: Keeping, S: Share<Returned = O::Returned>> Answer for Returns<O, K, S> {
     type Returned = O::Returned;
     type Value = O::Value;
     type Outcome = O;
-    type Kept = K;
+    type Keeping = K;
     type Share = S;
 }
 

@@ -46,18 +46,14 @@ struct Expansion<'a> {
 //         let site_0 = { mod __cache_hidden { … } site!(Result, "product", "product", false, __cache_hidden::types) };
 //         let returns = returns!(Ret, serde, share);
 //         'layer_0: {
-//             let soon = {
+//             let step = {
 //                 let mut plan_0 = Plan::keyed(site_0, 1);
 //                 Plan::part(&mut plan_0, &id);
 //                 Plan::ttl(&mut plan_0, Duration::new(30, 0));
-//                 match arrive(&mut plan_0, returns) {
+//                 match arrive(&mut plan_0, returns).await {
 //                     Ok(returned) => break 'layer_0 returned,
-//                     Err(soon) => soon,
+//                     Err(leader) => leader,
 //                 }
-//             };
-//             let step = match Arrived::conclude(soon.await, returns) {
-//                 Ok(returned) => break 'layer_0 returned,
-//                 Err(leader) => leader,
 //             };
 //             let returned = async move {
 //                 if false { return never::<Ret>(); }

@@ -3,20 +3,26 @@
 use std::sync::Arc;
 
 use super::CacheInner;
-use crate::{after_commit, front::Found, key::KeyText, memory::Held, value::ValueKind};
+use crate::{
+    after_commit,
+    front::Found,
+    key::{KeyText, Sought},
+    memory::Held,
+    value::ValueKind,
+};
 
 impl CacheInner {
     /// The value of a key that was hit lately, counted as a hit; with that the call is over. Calls that do not use the cache,
     /// for whatever reason, find nothing here.
     #[inline]
-    pub(crate) fn hit_in_front(&self, key: &KeyText, kind: &ValueKind) -> Found {
+    pub(crate) fn hit_in_front(&self, key: Sought<'_>, kind: &ValueKind) -> Found {
         let Some(memory) = &self.memory else {
             return Found::nothing();
         };
+        // The same as [`uses`](Self::uses) where there is a memory: then the cache is not disabled, and asks for no form.
         if after_commit::is_collecting() || self.value_type.get() != Some(&kind.ty) {
             return Found::nothing();
         }
-        let key = key.sought();
         let found = memory.get_in_front(key, self.flights.epoch());
         if !found.is_nothing() {
             memory.record(key, self.counters.memory_hits.one());

@@ -30,7 +30,8 @@ pub(crate) type Decision<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
 /// For how long it is to be kept.
 pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
 
-type Wishes<'f, V> = Option<&'f dyn Fn(&V) -> Wish>;
+/// What says what a value's [`Wish`] is.
+type WishOf<'f, V> = Option<&'f dyn Fn(&V) -> Wish>;
 
 /// What the options of a function say about its value.
 #[derive(Clone, Copy)]
@@ -86,7 +87,7 @@ enum End {
     Lead(Leader),
 }
 
-/// What one call has for itself.
+/// What one call has for itself. Apart from [`End`], so that taking that to pieces is compiled once.
 enum Owned {
     Value(AnyValue),
     Error(SharedError),
@@ -148,7 +149,7 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
-        if let Some(value) = self.hit_in_front(key, &kind).value::<V>() {
+        if let Some(value) = self.hit_in_front(key.sought(), &kind).value::<V>() {
             return Some(value.clone());
         }
         if !self.uses(&kind) {
@@ -360,7 +361,7 @@ impl Leader {
         )
     }
 
-    fn end<A>(self, _returns: A, returned: A::Returned, wish: Wishes<'_, A::Value>) -> A::Returned
+    fn end<A>(self, _returns: A, returned: A::Returned, wish: WishOf<'_, A::Value>) -> A::Returned
     where
         A: Answer<Value: Clone + Send + Sync + 'static>,
     {

@@ -216,14 +216,15 @@ impl CacheInner {
         ))
     }
 
-    /// The answer of the backend to `request`, if it comes within `budget`. Whether it did is noted.
+    /// The answer of the backend to `request`, if it comes within `limit`; `None`: the backend keeps to its own. Whether it did
+    /// is noted.
     pub(super) async fn ask<T>(
         &self,
-        budget: impl Into<Option<Duration>>,
+        limit: impl Into<Option<Duration>>,
         request: impl Future<Output = Result<T, BackendError>>,
     ) -> Result<T, CacheError> {
         let (line, pass) = self.admitted()?;
-        let answer = limit::ask(budget, request).await;
+        let answer = limit::ask(limit, request).await;
         self.answered(line, pass, answer)
     }
 

@@ -20,7 +20,8 @@ pub(super) enum Text {
     /// As it writes bytes. Then owned text is copied first and checked where it lies then: the check of text that begins anywhere
     /// takes twice as long.
     AsBytes,
-    InAWayOfItsOwn,
+    /// Quoted or tagged: it is read as text.
+    OfItsOwn,
 }
 
 /// What is left of the bounds.
@@ -143,13 +144,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounded<'_, D> {
         deserialize_ignored_any
     }
 
-    // The owned forms too are asked for as borrowed ones: bincode reserves memory for an owned one before it looks
-    // whether there are as many bytes. Who takes a `String` takes a `&str`.
+    // Owned forms are asked for as borrowed ones: bincode reserves memory for an owned one before it looks whether there
+    // are as many bytes. Owned text is copied from borrowed bytes where the format writes it as such; else who takes a
+    // `String` takes a `&str`.
     #[inline(always)]
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         match self.bounds.text {
             Text::AsBytes => self.inner.deserialize_bytes(OwnedText(visitor)),
-            Text::InAWayOfItsOwn => self.deserialize_str(visitor),
+            Text::OfItsOwn => self.deserialize_str(visitor),
         }
     }
 

@@ -126,7 +126,7 @@ impl Builtin for Json {
         seed: S,
     ) -> Result<S::Value, CodecError> {
         let mut input = serde_json::Deserializer::from_slice(bytes);
-        let value = Bounded::read(elements(bytes), Text::InAWayOfItsOwn, &mut input, seed)
+        let value = Bounded::read(elements(bytes), Text::OfItsOwn, &mut input, seed)
             .map_err(|_| CodecError::MALFORMED)?;
         whole(value, input.end().is_ok())
     }
@@ -165,7 +165,7 @@ impl Builtin for MessagePack {
     ) -> Result<S::Value, CodecError> {
         use rmp_serde::decode::Error;
         let mut input = rmp_serde::Deserializer::from_read_ref(bytes);
-        let value = Bounded::read(elements(bytes), Text::InAWayOfItsOwn, &mut input, seed)
+        let value = Bounded::read(elements(bytes), Text::OfItsOwn, &mut input, seed)
             .map_err(|_| CodecError::MALFORMED)?;
         // It does not say how much it has read; but that there is nothing to read a further value's first byte from.
         let further = bool::deserialize(&mut input);

@@ -484,3 +484,20 @@ fn hashed_is_its_content_to_any_other_serializer() {
         "[1]"
     );
 }
+
+#[test]
+fn a_key_is_shown_by_its_size_at_every_moment() {
+    let mut seen = Vec::new();
+    let key = KeyText::from_parts(1, None, |writer| {
+        seen.push(format!("{writer:?}"));
+        writer.part(&7_123_456)?;
+        seen.push(format!("{writer:?}"));
+        Ok(())
+    });
+    seen.push(format!("{key:?}"));
+    assert!(
+        seen.iter().all(|seen| !seen.contains("7123456")),
+        "{seen:?}"
+    );
+    assert_eq!(seen[2], "Ok(KeyText(7 bytes))");
+}

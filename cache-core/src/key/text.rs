@@ -47,8 +47,8 @@ impl Hash for Buffer {
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Number(_) => f.write_str("Buffer(a number)"),
-            Self::Short(_) | Self::Long(_) => write!(f, "Buffer({} bytes)", self.len()),
+            Self::Number(_) => f.write_str("a number"),
+            Self::Short(_) | Self::Long(_) => write!(f, "{} bytes", self.len()),
         }
     }
 }
