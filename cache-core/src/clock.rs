@@ -60,7 +60,12 @@ impl Clock {
     }
 
     pub(crate) fn advance(&self, by: Duration) {
-        self.moved.fetch_add(nanos(by), Ordering::Relaxed);
+        let by = nanos(by);
+        let _ = self
+            .moved
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |moved| {
+                Some(moved.saturating_add(by))
+            });
     }
 }
 
@@ -125,4 +130,19 @@ impl Coarse {
 /// A duration in nanoseconds; what does not fit is as good as never.
 pub(crate) fn nanos(duration: Duration) -> Nanos {
     Nanos::try_from(duration.as_nanos()).unwrap_or(NEVER)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Clock, NEVER};
+
+    #[test]
+    fn it_is_not_moved_back_however_far_it_is_moved() {
+        let clock = Clock::new();
+        clock.advance(Duration::MAX);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(clock.now(), NEVER);
+    }
 }

@@ -196,10 +196,12 @@ impl Memory {
 
     /// The entry of `key`, if it counts.
     pub(crate) fn get(&self, key: &str, epoch: u64) -> Option<Arc<Held>> {
-        let held = {
+        let kept = {
             let _hold = Hold::new();
-            self.entries.get(&self.names.wanted(key))?.into_inner()?
+            self.entries.get(&self.names.wanted(key))?
         };
+        // What does not count may be given up by the store just now, and be dropped here, where somebody may hold a lock.
+        let held = kept.get()?;
         if !held.counts(epoch, &self.clock) {
             return None;
         }
@@ -210,7 +212,7 @@ impl Memory {
             }
             held.used_at.store(now, Ordering::Relaxed);
         }
-        Some(held)
+        kept.into_inner()
     }
 
     pub(crate) fn insert(&self, key: Arc<str>, held: Arc<Held>) {
