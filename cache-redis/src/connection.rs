@@ -48,9 +48,10 @@ use crate::{
     acknowledged::{Acknowledged, ServerNumber},
     address::Address,
     error, greeting,
-    link::Request,
     pipe::{ALIVE, LOST, ORPHANED, Pipe},
-    reply, stream,
+    reply,
+    request::Request,
+    stream,
 };
 
 /// How long is waited for what.

@@ -6,9 +6,9 @@ use redis::{Pipeline, Value};
 use crate::{
     acknowledged::{Acknowledged, ServerId, ServerNumber},
     error,
-    link::Request,
     pipe::Pipe,
     reply,
+    request::Request,
 };
 
 /// How much is said again in one write.

@@ -23,8 +23,6 @@ use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
 use cache_core::backend::{CacheId, EntryId};
 
-use crate::link::Look;
-
 /// The number of hash slots of Redis.
 pub(crate) const SLOTS: usize = 16_384;
 
@@ -45,9 +43,8 @@ impl Keys {
     pub(crate) fn of(entry: EntryId<'_>) -> Self {
         let value = concat(&[entry.cache().prefix(), ":", entry.key_text()]);
         let space = space(entry.cache().prefix());
-        let stamp = concat(&["cs:", &space, ":{", tag(slot(value.as_bytes())), "}"]);
-        // A Cluster needs one epoch for each slot, `cs:<space>:e:{tag}`: this is the place.
-        let epoch = concat(&["cs:", &space, ":e"]);
+        let stamp = concat(&stamp_parts(&space, slot(value.as_bytes())));
+        let epoch = concat(&epoch_parts(&space));
         Self {
             value,
             stamp,
@@ -56,85 +53,15 @@ impl Keys {
     }
 }
 
-/// `MGET entry stamp epoch`, ready to be sent.
-pub(crate) fn pack_read(entry: EntryId<'_>) -> Look {
-    let mut packed = Packed::for_entry(entry);
-    packed.array(4);
-    packed.string(&["MGET"]);
-    let slot = packed.entry(entry);
-    packed.tokens(entry, slot);
-    Look {
-        packed: packed.0,
-        replies: 1,
-        slot,
-    }
+/// What the key of a stamp is put together of.
+pub(crate) fn stamp_parts(space: &str, slot: Slot) -> [&str; 5] {
+    ["cs:", space, ":{", tag(slot), "}"]
 }
 
-/// `MGET stamp epoch` and `GETRANGE entry` for so many bytes at its end, ready to be sent.
-pub(crate) fn pack_revalidation(entry: EntryId<'_>, end: usize) -> Look {
-    let mut packed = Packed::for_entry(entry);
-    // First the entry: the slot follows from its key, and what is in front of it from the slot.
-    packed.array(4);
-    packed.string(&["GETRANGE"]);
-    let slot = packed.entry(entry);
-    let mut number = itoa::Buffer::new();
-    packed.string(&["-", number.format(end)]);
-    packed.string(&["-1"]);
-    let look_at_end = packed.0.len();
-    packed.array(3);
-    packed.string(&["MGET"]);
-    packed.tokens(entry, slot);
-    packed.0.rotate_left(look_at_end);
-    Look {
-        packed: packed.0,
-        replies: 2,
-        slot,
-    }
-}
-
-/// Commands as they are sent: arrays of strings.
-struct Packed(Vec<u8>);
-
-impl Packed {
-    /// With room for everything that looks at this entry.
-    fn for_entry(entry: EntryId<'_>) -> Self {
-        let cache = 3 * entry.cache().prefix().len();
-        Self(Vec::with_capacity(160 + cache + entry.key_text().len()))
-    }
-
-    fn array(&mut self, elements: usize) {
-        self.line(b'*', elements);
-    }
-
-    fn string(&mut self, parts: &[&str]) {
-        self.line(b'$', parts.iter().map(|part| part.len()).sum());
-        for part in parts {
-            self.0.extend_from_slice(part.as_bytes());
-        }
-        self.0.extend_from_slice(b"\r\n");
-    }
-
-    fn line(&mut self, kind: u8, number: usize) {
-        self.0.push(kind);
-        let mut digits = itoa::Buffer::new();
-        self.0.extend_from_slice(digits.format(number).as_bytes());
-        self.0.extend_from_slice(b"\r\n");
-    }
-
-    /// The key of an entry.
-    fn entry(&mut self, entry: EntryId<'_>) -> Slot {
-        let (prefix, text) = (entry.cache().prefix(), entry.key_text());
-        self.string(&[prefix, ":", text]);
-        let end = self.0.len() - 2;
-        slot(&self.0[end - prefix.len() - 1 - text.len()..end])
-    }
-
-    /// The keys of its stamp and its epoch.
-    fn tokens(&mut self, entry: EntryId<'_>, slot: Slot) {
-        let space = space(entry.cache().prefix());
-        self.string(&["cs:", &space, ":{", tag(slot), "}"]);
-        self.string(&["cs:", &space, ":e"]);
-    }
+/// What the key of an epoch is put together of.
+pub(crate) fn epoch_parts(space: &str) -> [&str; 3] {
+    // A Cluster needs one epoch for each slot, `cs:<space>:e:{tag}`: this is the place.
+    ["cs:", space, ":e"]
 }
 
 /// `format!` takes several times as long, and every step needs some of these.
@@ -148,7 +75,7 @@ fn concat(parts: &[&str]) -> String {
 
 /// The key of the epoch of a cache.
 pub(crate) fn epoch_key(cache: &CacheId) -> String {
-    format!("cs:{}:e", space(cache.prefix()))
+    concat(&epoch_parts(&space(cache.prefix())))
 }
 
 /// The key of the token that every change of a cache replaces. No space begins with a `+`.
@@ -185,7 +112,8 @@ pub(crate) fn key_text<'k>(cache: &CacheId, key: &'k [u8]) -> Option<&'k str> {
         .strip_prefix(':')
 }
 
-fn space(prefix: &str) -> Cow<'_, str> {
+/// What stands for the cache in the keys of what guards it.
+pub(crate) fn space(prefix: &str) -> Cow<'_, str> {
     if let Some(name) = prefix.strip_prefix("cache:")
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name.bytes().all(is_plain)

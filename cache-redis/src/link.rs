@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use cache_core::backend::{BackendError, BackendErrorKind, BackendHealth};
-use redis::{Cmd, Pipeline, Value};
+use redis::{Pipeline, Value};
 use tokio::{
     sync::{Mutex, MutexGuard},
     time::{Instant, timeout_at},
@@ -24,33 +24,9 @@ use crate::{
     error,
     layout::Slot,
     reply,
+    request::{Look, Request},
     sizes::{self, Sizes},
 };
-
-/// What is sent in one write.
-pub(crate) enum Request<'a> {
-    One(&'a Cmd),
-    /// The reply is an array of the replies of all commands.
-    Many(&'a Pipeline),
-}
-
-impl Request<'_> {
-    /// The bytes to send, and how many replies there will be.
-    pub(crate) fn packed(&self) -> (Vec<u8>, usize) {
-        match self {
-            Request::One(command) => (command.get_packed_command(), 1),
-            Request::Many(pipeline) => (pipeline.get_packed_pipeline(), pipeline.len()),
-        }
-    }
-}
-
-/// A look-up of an entry, ready to be sent.
-pub(crate) struct Look {
-    pub(crate) packed: Vec<u8>,
-    pub(crate) replies: usize,
-    /// Of the entry.
-    pub(crate) slot: Slot,
-}
 
 /// The connections to one server.
 pub(crate) struct Link {

@@ -7,10 +7,7 @@ use cache_core::backend::{BackendError, EPOCH_BEFORE_END, Token};
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use crate::{
-    error,
-    link::{Link, Request},
-};
+use crate::{error, link::Link, request::Request};
 
 /// Input: entry, stamp, epoch; the stamp and the epoch read before, the bytes, their time to live in milliseconds or 0, and the life that the
 /// epoch must have left, and is given otherwise.

@@ -19,8 +19,9 @@ use tokio::time::Instant;
 use crate::{
     error,
     layout::{self, Keys},
-    link::{Link, Request},
+    link::Link,
     reply::{self, Ending, Read},
+    request::{self, Request},
     scripts::{PUT, STORE, Script},
     sweep::Sweeps,
     walk::Walk,
@@ -75,7 +76,7 @@ impl Server {
         deadline: Instant,
         entry: EntryId<'_>,
     ) -> Result<Loaded, BackendError> {
-        let look = layout::pack_read(entry);
+        let look = request::pack_read(entry);
         let found = match self.link.look(&look, deadline, Read::in_place).await? {
             Ok(found) => found,
             Err(mut replies) => Read::from(replies.pop().ok_or_else(error::unexpected)?)?,
@@ -139,7 +140,7 @@ impl Server {
             return Box::pin(self.load(entry)).await.map(Revalidated::Changed);
         }
         let deadline = Instant::now() + self.read_budget;
-        let look = layout::pack_revalidation(entry, end.len());
+        let look = request::pack_revalidation(entry, end.len());
         let found = match self.link.look(&look, deadline, Ending::in_place).await? {
             Ok(found) => found,
             Err(replies) => Ending::from(replies)?,

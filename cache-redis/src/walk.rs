@@ -3,7 +3,7 @@
 use cache_core::backend::BackendError;
 use redis::Value;
 
-use crate::{error, link::Request, server::Server};
+use crate::{error, request::Request, server::Server};
 
 /// About how many keys the server looks at in one step.
 const COUNT: usize = 500;
