@@ -49,7 +49,6 @@ use crate::{
     address::Address,
     error, greeting,
     pipe::{ALIVE, LOST, ORPHANED, Pipe},
-    reply,
     request::Request,
     stream,
 };
@@ -188,12 +187,10 @@ impl Session {
         deadline: Instant,
     ) -> Result<Vec<Value>, BackendError> {
         let mut asked = Asked::on(self.live.clone(), &self.inner);
-        let (packed, replies) = Request::Many(commands).packed();
-        let answer = timeout_at(deadline, self.live.pipe.ask(&packed, replies))
-            .await
-            .map_err(|_| overdue())?;
+        let answer = within(deadline, self.live.pipe.commands(commands)).await;
+        let replies = answer.ok_or_else(overdue)?;
         asked.answered();
-        reply::all(&answer.map_err(|_| error::lost())?)
+        replies
     }
 }
 

@@ -1,14 +1,13 @@
 //! What is said on a connection before it is used.
 
 use cache_core::backend::BackendError;
-use redis::{Pipeline, Value};
+use redis::Pipeline;
 
 use crate::{
     acknowledged::{Acknowledged, ServerId, ServerNumber},
     error,
     pipe::Pipe,
     reply,
-    request::Request,
 };
 
 /// How much is said again in one write.
@@ -25,7 +24,7 @@ pub(crate) async fn greet(
         for ended in step {
             ended.end(&mut again);
         }
-        for removed in send(pipe, &again).await? {
+        for removed in pipe.commands(&again).await? {
             reply::count(removed)?;
         }
     }
@@ -45,7 +44,7 @@ async fn ask(pipe: &Pipe) -> Result<Option<ServerId>, BackendError> {
     for section in ["server", "replication"] {
         info.cmd("INFO").arg(section);
     }
-    let replies = send(pipe, &info).await?;
+    let replies = pipe.commands(&info).await?;
     // Refused, or answered by a proxy that knows nothing of it.
     let texts: Vec<String> = replies
         .into_iter()
@@ -61,10 +60,4 @@ async fn ask(pipe: &Pipe) -> Result<Option<ServerId>, BackendError> {
     Ok(field("run_id")
         .zip(field("master_replid"))
         .map(|(run, replication)| ServerId { run, replication }))
-}
-
-async fn send(pipe: &Pipe, commands: &Pipeline) -> Result<Vec<Value>, BackendError> {
-    let (packed, replies) = Request::Many(commands).packed();
-    let answer = pipe.ask(&packed, replies).await;
-    reply::all(&answer.map_err(|_| error::lost())?)
 }

@@ -25,11 +25,16 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
+use cache_core::backend::BackendError;
+use redis::{Pipeline, Value};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::io::poll_read_buf;
 
 use crate::{
+    error,
     frame::{Extent, Scan},
+    reply,
+    request::Request,
     stream::Stream,
 };
 
@@ -147,6 +152,13 @@ impl Pipe {
             }
         };
         answer.await.map_err(|_| Ended)
+    }
+
+    /// Sends the commands in one write and waits for their replies. Error replies are among them.
+    pub(crate) async fn commands(&self, commands: &Pipeline) -> Result<Vec<Value>, BackendError> {
+        let (packed, replies) = Request::Many(commands).packed();
+        let answer = self.ask(&packed, replies).await;
+        reply::all(&answer.map_err(|_| error::lost())?)
     }
 
     /// Waits until there may be room. Apart, so that it takes no place in the future of those who need not.
