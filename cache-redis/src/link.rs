@@ -32,12 +32,12 @@ use crate::{
 pub(crate) struct Link {
     connections: Box<[Connection]>,
     /// For what would hold up the others: see [`Sizes`].
-    aside: Connection,
+    for_large: Connection,
     sizes: Sizes,
     turn: AtomicUsize,
     health: AtomicU8,
     /// For what takes several writes; made when it is first needed.
-    apart: Mutex<Connection>,
+    for_sessions: Mutex<Connection>,
     address: Address,
     pub(crate) acknowledged: Arc<Acknowledged>,
 }
@@ -47,14 +47,14 @@ impl Link {
         let acknowledged = Arc::<Acknowledged>::default();
         let connection = |_| Connection::new(address.clone(), patience, Arc::clone(&acknowledged));
         let connections = (0..connections.max(1)).map(connection).collect();
-        let (aside, apart) = (connection(0), Mutex::new(connection(0)));
+        let (for_large, for_sessions) = (connection(0), Mutex::new(connection(0)));
         Self {
             connections,
-            aside,
+            for_large,
             sizes: Sizes::default(),
             turn: AtomicUsize::new(0),
             health: AtomicU8::new(UP),
-            apart,
+            for_sessions,
             address,
             acknowledged,
         }
@@ -107,13 +107,13 @@ impl Link {
     }
 
     /// An entry of that size is about to be stored.
-    pub(crate) fn expect(&self, slot: Slot, size: usize) {
+    pub(crate) fn note_size(&self, slot: Slot, size: usize) {
         self.sizes.note(slot, size);
     }
 
-    fn connection(&self, aside: bool) -> &Connection {
+    fn connection(&self, large: bool) -> &Connection {
         match &*self.connections {
-            _ if aside => &self.aside,
+            _ if large => &self.for_large,
             [only] => only,
             several => &several[self.turn.fetch_add(1, Ordering::Relaxed) % several.len()],
         }
@@ -145,17 +145,17 @@ impl Link {
 
     /// A connection for nobody else, for several writes that must follow each other on it.
     pub(crate) async fn session(&self, deadline: Instant) -> Result<Exclusive<'_>, BackendError> {
-        let Ok(apart) = timeout_at(deadline, self.apart.lock()).await else {
+        let Ok(connection) = timeout_at(deadline, self.for_sessions.lock()).await else {
             // Says nothing against the server.
             return Err(BackendError::new(
                 BackendErrorKind::Capacity,
                 "without scripts there is one store after the other, and others were before it",
             ));
         };
-        let session = apart.session(deadline).await?;
+        let session = connection.session(deadline).await?;
         Ok(Exclusive {
             session,
-            _apart: apart,
+            _connection: connection,
         })
     }
 
@@ -171,7 +171,7 @@ impl Link {
 /// While it lives, nobody else has a [`Session`] on that connection.
 pub(crate) struct Exclusive<'a> {
     session: Session,
-    _apart: MutexGuard<'a, Connection>,
+    _connection: MutexGuard<'a, Connection>,
 }
 
 impl Exclusive<'_> {

@@ -229,7 +229,7 @@ impl Server {
         };
         let deadline = self.store_deadline();
         self.link
-            .expect(layout::slot(keys[0].as_bytes()), new.bytes.len());
+            .note_size(layout::slot(keys[0].as_bytes()), new.bytes.len());
         if !self.scripts.holds() {
             let [ttl, needed, given] = [ttl, needed, given].map(|number| number.to_string());
             let words: Vec<_> = keys.iter().map(|key| key.as_bytes()).collect();
