@@ -66,7 +66,7 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     unsent: Vec<u8>,
-    asked: Vec<Asked>,
+    waiting: Vec<Waiting>,
     /// The driver, if it has to be told when there is something.
     driver: Option<Waker>,
     /// Nobody answers any more.
@@ -76,7 +76,7 @@ struct Queue {
 }
 
 /// Somebody who waits for that many replies.
-struct Asked {
+struct Waiting {
     replies: usize,
     answer: oneshot::Sender<Bytes>,
 }
@@ -125,7 +125,7 @@ impl Pipe {
             shared: Arc::clone(&shared),
             sending: Vec::new(),
             sent: 0,
-            asked: VecDeque::new(),
+            waiting: VecDeque::new(),
             read: BytesMut::new(),
             received: 0,
             least: 0,
@@ -191,7 +191,7 @@ impl Shared {
         request: &[u8],
         replies: usize,
     ) -> Result<Option<oneshot::Receiver<Bytes>>, Ended> {
-        let (answer, waiting) = oneshot::channel();
+        let (answer, receiver) = oneshot::channel();
         let mut queue = self.queue();
         if queue.over {
             return Err(Ended);
@@ -200,13 +200,13 @@ impl Shared {
             return Ok(None);
         }
         queue.unsent.extend_from_slice(request);
-        queue.asked.push(Asked { replies, answer });
+        queue.waiting.push(Waiting { replies, answer });
         let driver = queue.driver.take();
         drop(queue);
         if let Some(driver) = driver {
             driver.wake();
         }
-        Ok(Some(waiting))
+        Ok(Some(receiver))
     }
 }
 
@@ -229,8 +229,8 @@ pub(crate) struct Driver {
     sending: Vec<u8>,
     /// So much of it is sent.
     sent: usize,
-    /// By whom, in order.
-    asked: VecDeque<Asked>,
+    /// Who waits for replies, in order.
+    waiting: VecDeque<Waiting>,
     read: BytesMut,
     /// In this turn, so many bytes have come in.
     received: usize,
@@ -277,8 +277,8 @@ impl Driver {
         }
         let was_full = queue.is_full();
         std::mem::swap(&mut queue.unsent, &mut self.sending);
-        self.batch = queue.asked.len();
-        self.asked.extend(queue.asked.drain(..));
+        self.batch = queue.waiting.len();
+        self.waiting.extend(queue.waiting.drain(..));
         drop(queue);
         if was_full {
             self.shared.room.notify_waiters();
@@ -341,11 +341,11 @@ impl Driver {
             }
             self.begin = end;
             self.replies += 1;
-            let first = self.asked.front().ok_or(Ended)?;
+            let first = self.waiting.front().ok_or(Ended)?;
             if self.replies == first.replies {
                 let replies = self.read.split_to(end).freeze();
                 (self.begin, self.replies) = (0, 0);
-                if let Some(first) = self.asked.pop_front() {
+                if let Some(first) = self.waiting.pop_front() {
                     // If nobody waits any more, nobody gets it.
                     let _ = first.answer.send(replies);
                 }
@@ -361,7 +361,7 @@ impl Driver {
     /// the write that it spares.
     fn lets_others_go_first(&mut self) -> bool {
         self.waits = !self.waits
-            && self.batch.max(self.asked.len()) >= MANY
+            && self.batch.max(self.waiting.len()) >= MANY
             && !self.shared.queue().unsent.is_empty();
         self.waits
     }
@@ -404,9 +404,9 @@ impl Drop for Driver {
         self.shared.signs.end(ORPHANED);
         let mut queue = self.shared.queue();
         queue.over = true;
-        let asked = std::mem::take(&mut queue.asked);
+        let waiting = std::mem::take(&mut queue.waiting);
         drop(queue);
-        drop(asked);
+        drop(waiting);
         self.shared.room.notify_waiters();
     }
 }
