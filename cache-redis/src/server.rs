@@ -95,7 +95,7 @@ impl Server {
         mut found: Read,
         deadline: Instant,
     ) -> Result<Loaded, BackendError> {
-        let read = command("MGET", &[&keys.value, &keys.stamp, &keys.epoch]);
+        let read = read_of(keys);
         // First use, or a token was evicted. Others may create it at the same time, so what counts is what is there after.
         // If that is no token, somebody else wrote it: it stands for nothing and would stay for ever, so it is overwritten.
         for condition in [Some("NX"), None] {
@@ -166,7 +166,7 @@ impl Server {
             epoch: layout::epoch_key(cache),
         };
         let deadline = Instant::now() + self.read_budget;
-        let read = command("MGET", &[&keys.value, &keys.stamp, &keys.epoch]);
+        let read = read_of(&keys);
         let found = Read::from(self.link.request(Request::One(&read), deadline).await?)?;
         self.establish(&keys, found, deadline).await
     }
@@ -455,16 +455,9 @@ fn unlink(key: impl AsRef<[u8]>) -> Cmd {
     unlink
 }
 
-/// A command with these arguments, in as little memory as it takes.
-fn command(name: &str, arguments: &[&str]) -> Cmd {
-    let size = arguments
-        .iter()
-        .map(|argument| argument.len())
-        .sum::<usize>();
-    let mut command = Cmd::with_capacity(1 + arguments.len(), name.len() + size);
-    command.arg(name);
-    for argument in arguments {
-        command.arg(*argument);
-    }
-    command
+/// `MGET entry stamp epoch`.
+fn read_of(keys: &Keys) -> Cmd {
+    let mut read = redis::cmd("MGET");
+    read.arg(&keys.value).arg(&keys.stamp).arg(&keys.epoch);
+    read
 }
