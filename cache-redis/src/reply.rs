@@ -44,11 +44,10 @@ impl Read {
     /// From a reply in which they lie one after the other. The entry is not copied.
     pub(crate) fn in_place(reply: &Bytes) -> Option<Self> {
         let ([entry, stamp, epoch], _) = frame::strings(reply)?;
-        let token = |place: Option<Range<usize>>| token_of(&reply[place?]);
         Some(Self {
             bytes: entry.map(|place| reply.slice(place)),
-            stamp: token(stamp),
-            epoch: token(epoch),
+            stamp: token_at(reply, stamp),
+            epoch: token_at(reply, epoch),
         })
     }
 
@@ -70,13 +69,9 @@ impl Read {
 
 impl From<Read> for Loaded {
     fn from(read: Read) -> Self {
-        let fence = read
-            .stamp
-            .zip(read.epoch)
-            .map(|(stamp, epoch)| Fence { stamp, epoch });
         Self {
             bytes: read.bytes,
-            fence,
+            fence: fence(read.stamp, read.epoch),
         }
     }
 }
@@ -93,11 +88,8 @@ impl Ending {
     pub(crate) fn in_place(replies: &Bytes) -> Option<Self> {
         let ([stamp, epoch], at) = frame::strings(replies)?;
         let (end, _) = frame::string(replies, at)?;
-        let token = |place: Option<Range<usize>>| token_of(&replies[place?]);
         Some(Self {
-            fence: token(stamp)
-                .zip(token(epoch))
-                .map(|(stamp, epoch)| Fence { stamp, epoch }),
+            fence: fence(token_at(replies, stamp), token_at(replies, epoch)),
             end: end.map(|place| replies.slice(place)),
         })
     }
@@ -109,9 +101,7 @@ impl Ending {
             return Err(error::unexpected());
         };
         Ok(Self {
-            fence: token(stamp)
-                .zip(token(epoch))
-                .map(|(stamp, epoch)| Fence { stamp, epoch }),
+            fence: fence(token(stamp), token(epoch)),
             end: match end {
                 Value::BulkString(end) => Some(end.into()),
                 _ => None,
@@ -138,8 +128,20 @@ pub(crate) fn token(reply: &Value) -> Option<Token> {
     }
 }
 
+/// The token that lies there.
+fn token_at(bytes: &[u8], place: Option<Range<usize>>) -> Option<Token> {
+    token_of(&bytes[place?])
+}
+
 fn token_of(bytes: &[u8]) -> Option<Token> {
     bytes.try_into().ok().map(Token::from_bytes)
+}
+
+/// Both tokens, or nothing that would hold.
+fn fence(stamp: Option<Token>, epoch: Option<Token>) -> Option<Fence> {
+    stamp
+        .zip(epoch)
+        .map(|(stamp, epoch)| Fence { stamp, epoch })
 }
 
 /// A number of things done.
