@@ -165,9 +165,8 @@ impl RedisBackendBuilder {
     }
 
     /// How many connections are used in turn; 0 is taken for 1. Default: 1, which all callers share. Requests that come at about
-    /// the same time go out in one write, and the more share one the less each costs. Measured on two processors beside the server, with values of 200
-    /// bytes: two connections serve 4 to 25 % less than one at 50 callers and some 10 % more at 500, four never more than two; with
-    /// values of 8 KB they are all alike. So more than one is for programs with more processors and very many callers.
+    /// the same time go out in one write, and the more share one the less each costs; so more than one is for programs with more
+    /// processors and very many callers.
     ///
     /// Values of more than 64 KiB have one more connection for themselves, so that nobody waits behind them; it is made when the
     /// first turns up.
@@ -184,8 +183,8 @@ impl RedisBackendBuilder {
         self
     }
 
-    /// The largest entry that caches store here, in bytes. Default: 1 MiB. A server sends one reply after the other: larger ones hold
-    /// up all who read such, and take the server's time from everybody.
+    /// The largest entry that caches store here, in bytes. Default: 1 MiB. A server sends one reply after the other: larger ones
+    /// hold up all who read large ones, and take the server's time from everybody.
     ///
     /// # Examples
     ///
