@@ -77,7 +77,8 @@ impl RedisBackend {
     ///
     /// The URL is `redis://[user:password@]host[:port][/database]` or `unix:///path/to/socket?db=database`. A user name or a
     /// password with special characters is percent-encoded. With the feature `tls` also `rediss://…`, once the program has
-    /// installed a crypto provider for rustls; certificates are checked against those that the system trusts.
+    /// installed a crypto provider for rustls; certificates are checked against those that the system trusts, as they are when
+    /// the first such connection is made.
     ///
     /// # Errors
     ///

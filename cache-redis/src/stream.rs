@@ -66,22 +66,40 @@ async fn tcp(host: &str, port: u16, settings: &TcpSettings) -> io::Result<TcpStr
 
 #[cfg(feature = "tls")]
 mod tls {
-    use std::{io, sync::Arc};
+    use std::{
+        io,
+        sync::{Arc, OnceLock},
+    };
 
     use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
-    use tokio::net::TcpStream;
+    use tokio::{net::TcpStream, task::spawn_blocking};
     use tokio_rustls::{TlsConnector, client::TlsStream};
 
     /// Checks the certificate of the server against those that the system trusts.
     pub(super) async fn over(stream: TcpStream, host: &str) -> io::Result<TlsStream<TcpStream>> {
-        let mut trusted = RootCertStore::empty();
-        trusted.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         let config = ClientConfig::builder()
-            .with_root_certificates(trusted)
+            .with_root_certificates(trusted().await?)
             .with_no_client_auth();
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let connector = TlsConnector::from(Arc::new(config));
         connector.connect(name, stream).await
+    }
+
+    /// The certificates that the system trusts. They lie in files: those are read where no task waits behind it, and once. A
+    /// program that is to know of new ones is started again.
+    async fn trusted() -> io::Result<Arc<RootCertStore>> {
+        static TRUSTED: OnceLock<Arc<RootCertStore>> = OnceLock::new();
+        if let Some(trusted) = TRUSTED.get() {
+            return Ok(Arc::clone(trusted));
+        }
+        let mut trusted = RootCertStore::empty();
+        let found = spawn_blocking(rustls_native_certs::load_native_certs).await?;
+        trusted.add_parsable_certificates(found.certs);
+        if trusted.is_empty() {
+            // Not kept: the next attempt may find some.
+            return Err(io::Error::other("the system trusts no certificates"));
+        }
+        Ok(Arc::clone(TRUSTED.get_or_init(|| Arc::new(trusted))))
     }
 }
 
