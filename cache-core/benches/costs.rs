@@ -5,10 +5,8 @@
 //! a call dearer or cheaper on purpose.
 
 use std::{
-    fs,
     hint::black_box,
     path::Path,
-    process::{Command, exit},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -19,6 +17,7 @@ use cache_core::cache_invalidate;
 
 use self::work::{Product, list, moka, now, product, product_by_value};
 
+mod counted;
 mod work;
 
 /// A call, again and again.
@@ -70,52 +69,9 @@ fn repeat<T>(calls: u64, call: impl Fn(u64) -> T) {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    if let [_, _, path, calls] = &args[..]
-        && args[1] == "--run"
-    {
-        let path: usize = path.parse().expect("the number of a path");
-        return PATHS[path].1(calls.parse().expect("a number of calls"));
+    if let Some((path, calls, _)) = counted::run() {
+        return PATHS[path].1(calls);
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/costs.txt");
-    let before = fs::read_to_string(&file).unwrap_or_default();
-    let mut table = String::new();
-    println!("instructions    before allocations  per call");
-    for (path, (name, calls)) in PATHS.iter().enumerate() {
-        let (few, many) = (2_000, 6_000);
-        let instructions = (instructions(path, many) - instructions(path, few)) / (many - few);
-        let allocations = (allocations(*calls, many) - allocations(*calls, few)) / (many - few);
-        let known = before
-            .lines()
-            .find_map(|line| line.strip_suffix(name)?.split_whitespace().next());
-        let known = known.unwrap_or("-");
-        println!("{instructions:>12} {known:>9} {allocations:>11}  {name}");
-        table += &format!("{instructions:>12} {allocations:>11}  {name}\n");
-    }
-    if args.iter().any(|arg| arg == "--write") {
-        fs::write(&file, table).expect("the directory of the benchmarks can be written to");
-    }
-}
-
-/// All of a process that does this many calls.
-fn instructions(path: usize, calls: u64) -> u64 {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(std::env::current_exe().expect("its own name"))
-        .args(["--run", &path.to_string(), &calls.to_string()])
-        .output();
-    let Ok(output) = output else {
-        eprintln!("install valgrind (the package of that name)");
-        exit(1);
-    };
-    let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said
-        .lines()
-        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    collected.unwrap_or_else(|| panic!("valgrind counted nothing:\n{said}"))
-}
-
-/// The same for allocations.
-fn allocations(run: Calls, calls: u64) -> u64 {
-    allocation_counter::measure(|| run(calls)).count_total
+    counted::print("call", [2_000, 6_000], &PATHS, &[], &file);
 }

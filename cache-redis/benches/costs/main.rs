@@ -5,16 +5,12 @@
 //! `cargo bench -p cache-redis --bench costs` prints them; with `-- --write` it writes them down, and so does whoever makes
 //! a hit dearer or cheaper on purpose.
 
+#[path = "../../../cache-core/benches/counted/mod.rs"]
+mod counted;
 #[path = "../hits/values.rs"]
 mod values;
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, exit},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use cache_core::{Cache, CacheConfig, CacheManager};
 use cache_redis::{RedisBackend, dev::RedisServer};
@@ -119,59 +115,16 @@ async fn set(connection: &mut MultiplexedConnection, key: &str, bytes: &[u8]) {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    if let [_, run, path, url, calls] = &args[..]
-        && run == "--run"
-    {
-        let path: usize = path.parse().expect("the number of a path");
-        return PATHS[path].1(url, calls.parse().expect("a number of calls"));
+    if let Some((path, calls, more)) = counted::run() {
+        return PATHS[path].1(&more[0], calls);
     }
     let server = RedisServer::start().expect("a Redis server is needed");
-    if !args.iter().any(|arg| arg == "--bench") {
+    let url = &*server.url();
+    if !std::env::args().any(|arg| arg == "--bench") {
         // As a test: that it works.
-        return PATHS.iter().for_each(|(_, hits)| hits(&server.url(), 3));
+        return PATHS.iter().for_each(|(_, hits)| hits(url, 3));
     }
+    let paths = PATHS.map(|(name, hits)| (name, move |calls| hits(url, calls)));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/costs/costs.txt");
-    let before = fs::read_to_string(&file).unwrap_or_default();
-    let mut table = String::new();
-    println!("instructions    before allocations  per hit");
-    for (path, (name, hits)) in PATHS.iter().enumerate() {
-        let (few, many) = (1_000, 5_000);
-        let instructions = |calls| instructions(path, &server.url(), calls);
-        let instructions = (instructions(many) - instructions(few)) / (many - few);
-        let allocations = |calls| allocations(*hits, &server.url(), calls);
-        let allocations = (allocations(many) - allocations(few)) / (many - few);
-        let known = before
-            .lines()
-            .find_map(|line| line.strip_suffix(name)?.split_whitespace().next());
-        let known = known.unwrap_or("-");
-        println!("{instructions:>12} {known:>9} {allocations:>11}  {name}");
-        table += &format!("{instructions:>12} {allocations:>11}  {name}\n");
-    }
-    if args.iter().any(|arg| arg == "--write") {
-        fs::write(&file, table).expect("the directory of the benchmarks can be written to");
-    }
-}
-
-/// All of a process that does this many calls.
-fn instructions(path: usize, url: &str, calls: u64) -> u64 {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(std::env::current_exe().expect("its own name"))
-        .args(["--run", &path.to_string(), url, &calls.to_string()])
-        .output();
-    let Ok(output) = output else {
-        eprintln!("install valgrind (the package of that name)");
-        exit(1);
-    };
-    let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said
-        .lines()
-        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    collected.unwrap_or_else(|| panic!("valgrind counted nothing:\n{said}"))
-}
-
-/// The same for allocations.
-fn allocations(hits: Hits, url: &str, calls: u64) -> u64 {
-    allocation_counter::measure(|| hits(url, calls)).count_total
+    counted::print("hit", [1_000, 5_000], &paths, &[url], &file);
 }
