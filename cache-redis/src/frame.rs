@@ -112,8 +112,8 @@ fn length(digits: &[u8]) -> Result<Option<usize>, Garbage> {
     Ok(Some(number))
 }
 
-/// Where the strings are of which the reply at the beginning of `bytes` consists, and where it ends. `None`: it is something else than an
-/// array of that many strings. A string that does not exist has no place.
+/// Where the strings are of which the reply at the beginning of `bytes` consists, and where it ends. `None`: it is something else
+/// than an array of that many strings. A string that does not exist has no place.
 #[inline]
 pub(crate) fn strings<const N: usize>(bytes: &[u8]) -> Option<([Option<Range<usize>>; N], usize)> {
     let (b'*', elements, mut at) = line(bytes, 0)? else {

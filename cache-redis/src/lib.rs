@@ -58,11 +58,11 @@
 //!
 //! # Layers
 //!
-//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `watched` the same
-//! without scripts, `layout` the keys, `request` what is sent, `reply` and `error` what comes back; `link` is the way of every
-//! request, `connection` one connection and its life, which begins with a `greeting`: the server is told what another one has
-//! `acknowledged`; `pipe` is how many share it, `frame` where replies end, `sizes` what takes a way of its own, `stream` what it
-//! goes over, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server for
+//! `backend` is the public face, `server` the steps of the protocol as commands, `scripts` what must be atomic, `watched` the
+//! same without scripts, `layout` the keys, `request` what is sent, `reply` and `error` what comes back; `link` is the way of
+//! every request, `connection` one connection and its life, which begins with a `greeting`: the server is told what another one
+//! has `acknowledged`; `pipe` is how many share it, `frame` where replies end, `sizes` what takes a way of its own, `stream` what
+//! it goes over, `address` where it leads; `walk` finds keys nobody has listed, `sweep` tidies up. [`dev`] starts a server for
 //! examples and tests.
 
 mod acknowledged;

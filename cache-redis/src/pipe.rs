@@ -1,9 +1,9 @@
 //! One connection that many use at a time.
 //!
 //! Who asks appends the request to what is to be sent, and waits for the reply. One task, the **driver**, has the stream. It
-//! sends what has come together, cuts what comes in into replies ([`frame`](crate::frame)) and hands each to the one whose turn it
-//! is: a server answers in the order in which it was asked. So requests that come at about the same time share a write, replies
-//! share a read, a reply is never copied, and reading it is the work of those who asked, on all their threads.
+//! sends what has come together, cuts what comes in into replies ([`frame`](crate::frame)) and hands each to the one whose turn
+//! it is: a server answers in the order in which it was asked. So requests that come at about the same time share a write,
+//! replies share a read, a reply is never copied, and reading it is the work of those who asked, on all their threads.
 //!
 //! - A request that is dropped is answered all the same, and nobody gets that reply.
 //! - When the connection ends, by the server, the network or with the runtime of the driver, the [`Signs`] say so before the

@@ -1,9 +1,9 @@
 //! What a hit through Redis costs, beside the same look-up by hand.
 //!
-//! `cargo bench -p cache-redis --bench hits` starts a server of its own and prints a table. In every round each contender has its turn,
-//! so that whatever else the machine does happens to all of them; a figure is the median of the rounds. Only what stands in
-//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others, and so do `--callers=50` and `--values="8 KB"` (or `"200 B"`, `"4 MB"`);
-//! ratios are to the first.
+//! `cargo bench -p cache-redis --bench hits` starts a server of its own and prints a table. In every round each contender has its
+//! turn, so that whatever else the machine does happens to all of them; a figure is the median of the rounds. Only what stands in
+//! one table compares. Names of contenders (`-- "by hand" on`) leave out the others, and so do `--callers=50` and
+//! `--values="8 KB"` (or `"200 B"`, `"4 MB"`); ratios are to the first.
 
 mod contenders;
 mod machine;
