@@ -125,8 +125,10 @@ impl Pipe {
             shared: Arc::clone(&shared),
             sending: Vec::new(),
             sent: 0,
+            held_back: false,
             waiting: VecDeque::new(),
             read: BytesMut::new(),
+            room: 0,
             received: 0,
             least: 0,
             replies: 0,
@@ -227,11 +229,15 @@ pub(crate) struct Driver {
     stream: Box<dyn Stream>,
     shared: Arc<Shared>,
     sending: Vec<u8>,
-    /// So much of it is sent.
+    /// So much of it is taken by the stream.
     sent: usize,
+    /// Whether the stream may still hold some of it back, as one with TLS does.
+    held_back: bool,
     /// Who waits for replies, in order.
     waiting: VecDeque<Waiting>,
     read: BytesMut,
+    /// How much room `read` had when it was made.
+    room: usize,
     /// In this turn, so many bytes have come in.
     received: usize,
     /// So many bytes are needed to go on.
@@ -295,12 +301,13 @@ impl Driver {
                 Poll::Ready(_) => return Err(Ended),
                 Poll::Pending => return Ok(done),
             }
-            done = true;
+            (done, self.held_back) = (true, true);
         }
-        if done {
+        if self.held_back {
             match Pin::new(&mut *self.stream).poll_flush(context) {
+                Poll::Ready(Ok(())) => self.held_back = false,
                 Poll::Ready(Err(_)) => return Err(Ended),
-                Poll::Ready(Ok(())) | Poll::Pending => {}
+                Poll::Pending => {}
             }
         }
         Ok(done)
@@ -309,7 +316,7 @@ impl Driver {
     fn receive(&mut self, context: &mut Context<'_>) -> Result<Done, Ended> {
         let missing = self.least.saturating_sub(self.read.len());
         if self.read.capacity() - self.read.len() < missing.max(LEAST) {
-            self.read.reserve(missing.max(PIECE));
+            self.make_room(missing.max(PIECE));
         }
         match poll_read_buf(Pin::new(&mut *self.stream), context, &mut self.read) {
             Poll::Ready(Ok(count @ 1..)) => {
@@ -319,6 +326,18 @@ impl Driver {
             Poll::Ready(_) => Err(Ended),
             Poll::Pending => Ok(false),
         }
+    }
+
+    fn make_room(&mut self, more: usize) {
+        if self.room > 2 * PIECE {
+            // What a large reply has needed is not used again: who keeps a part of it would keep all of it.
+            let mut fresh = BytesMut::with_capacity(self.read.len() + more);
+            fresh.extend_from_slice(&self.read);
+            self.read = fresh;
+        } else {
+            self.read.reserve(more);
+        }
+        self.room = self.read.capacity();
     }
 
     /// Gives what has come in to those who wait for it.
@@ -376,7 +395,7 @@ impl Driver {
             let Some(any) = self.take(context) else {
                 return Poll::Ready(Ok(()));
             };
-            let sent = any && self.send(context)?;
+            let sent = (any || self.held_back) && self.send(context)?;
             if !self.receive(context)? && !sent {
                 return Poll::Pending;
             }

@@ -21,7 +21,7 @@ use bytes::Bytes;
 use super::{AnyValue, CodecError, CodecHandle, Kind, builtin::BINCODE};
 use crate::entry::TRAILER_LEN;
 
-/// A [`Bytes`] from so many bytes on is a part of what was read, which may be some 32 KiB more. A shorter one is copied.
+/// A [`Bytes`] from so many bytes on is a part of what was read, which may be some 64 KiB more. A shorter one is copied.
 const SHARED_FROM: usize = 16 << 10;
 
 /// The longest form of a number.

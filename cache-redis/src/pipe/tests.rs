@@ -1,4 +1,6 @@
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use std::future::poll_fn;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufStream, DuplexStream};
 
 use super::*;
 
@@ -114,4 +116,38 @@ async fn with_the_last_who_can_ask_the_stream_is_closed() {
     let mut rest = Vec::new();
     there.read_to_end(&mut rest).await.expect("it ends");
     assert!(rest.len() <= 16);
+}
+
+/// As a stream with TLS does, which takes more than it can pass on.
+#[tokio::test]
+async fn what_the_stream_holds_back_is_sent_though_nobody_asks_again() {
+    let (here, mut there) = tokio::io::duplex(64);
+    let (pipe, driver) = Pipe::over(Box::new(BufStream::new(here)));
+    tokio::spawn(driver);
+    let request = "a".repeat(1000);
+    let answer = tokio::spawn(async move { pipe.ask(request.as_bytes(), 1).await });
+    assert_eq!(heard(&mut there, 1000).await, "a".repeat(1000));
+    there.write_all(b"+OK\r\n").await.unwrap();
+    assert_eq!(answer.await.unwrap().unwrap(), "+OK\r\n");
+}
+
+#[tokio::test]
+async fn a_reply_that_is_kept_keeps_no_memory_of_a_large_one_before_it() {
+    let (here, mut there) = tokio::io::duplex(1 << 16);
+    let (pipe, mut driver) = Pipe::over(Box::new(here));
+    let mut rooms = Vec::new();
+    for length in [1 << 20, 70_000, 70_000] {
+        let answer = ask(&pipe, "a", 1).await;
+        let reply = format!("${length}\r\n{}\r\n", "v".repeat(length));
+        let (_, answer) = tokio::join!(there.write_all(reply.as_bytes()), async {
+            tokio::select! {
+                () = poll_fn(|context| Pin::new(&mut driver).poll(context)) => panic!("is not over"),
+                answer = answer => answer,
+            }
+        });
+        assert_eq!(answer.unwrap().unwrap(), reply);
+        rooms.push(driver.room);
+    }
+    assert!(rooms[0] > 1 << 20, "{rooms:?}");
+    assert!(rooms[1..].iter().all(|room| *room < 1 << 18), "{rooms:?}");
 }
