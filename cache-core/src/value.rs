@@ -40,7 +40,7 @@ pub use self::{
     kept::{KeptAny, KeptOption},
     share::ShareAny,
 };
-use crate::codec::Form;
+use crate::{codec::Form, name::CacheName};
 
 /// How to see the value in what a function returned, and how to return a value that was not computed.
 ///
@@ -258,10 +258,20 @@ impl<O, K, S> Returns<O, K, S> {
     }
 }
 
+/// A name of a cache of these values.
+#[diagnostic::on_unimplemented(
+    message = "this is no name of a cache of `{V}`",
+    label = "is a `{Self}`",
+    note = "the value of the function is a `{V}`: declare the name as a `CacheName<{V}>`, or use another cache"
+)]
+pub trait NameOf<V> {}
+
+impl<V> NameOf<V> for CacheName<V> {}
+
 impl<O: Outcome, K, S> Returns<O, K, S> {
     /// Has the compiler check that the name is of a cache of these values.
     #[must_use]
-    pub fn names(self, _name: &crate::CacheName<O::Value>) -> Self {
+    pub fn names<N: NameOf<O::Value>>(self, _name: &N) -> Self {
         self
     }
 }

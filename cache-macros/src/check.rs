@@ -33,6 +33,7 @@ pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], erro
     for layer in layers.iter().filter(|layer| !layer.kind.stores()) {
         invalidation(layer, layers, errors);
     }
+    marks(params, layers, errors);
     asynchronous(function, layers[0].kind, errors);
     if let Some(store) = store(layers) {
         returned_value(function, store.kind, errors);
@@ -121,6 +122,19 @@ fn one_store(layers: &[Args], errors: &mut Errors) {
                 "`cache_result` and `cache_put` exclude each other: keep `cache_result` to reuse what is stored, or `cache_put` to replace it at every call",
             ),
         }
+    }
+}
+
+/// A key that nobody asks for.
+fn marks(params: &[Param], layers: &[Args], errors: &mut Errors) {
+    if layers.iter().any(|layer| layer.kind != Kind::InvalidateAll) {
+        return;
+    }
+    for param in params.iter().filter(|param| param.mark.is_some()) {
+        errors.at(
+            &param.pat,
+            "`cache_invalidate_all` has no key: remove `#[cache_key]`, or write `cache_invalidate` for one entry",
+        );
     }
 }
 

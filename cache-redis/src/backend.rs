@@ -353,11 +353,11 @@ impl CacheBackend for RedisBackend {
 impl fmt::Debug for RedisBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisBackend")
-            .field("link", &self.0.link)
+            .field("address", self.0.link.address())
             .field("read_budget", &self.0.read_budget)
             .field("store_budget", &self.0.store_budget)
             .field("max_value_bytes", &self.0.max_value_bytes)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

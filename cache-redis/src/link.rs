@@ -1,12 +1,9 @@
 //! The way to one server, which all requests take: here it is noted how the server is. Whether it is asked at all is decided by the
 //! caches.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU8, AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, AtomicUsize, Ordering},
 };
 
 use bytes::Bytes;
@@ -159,6 +156,10 @@ impl Link {
         })
     }
 
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
     pub(crate) fn health(&self) -> BackendHealth {
         match self.health.load(Ordering::Relaxed) {
             UP => BackendHealth::Up,
@@ -181,15 +182,6 @@ impl Exclusive<'_> {
         deadline: Instant,
     ) -> Result<Vec<Value>, BackendError> {
         self.session.send(commands, deadline).await
-    }
-}
-
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link")
-            .field("address", &self.address)
-            .field("connections", &self.connections.len())
-            .finish()
     }
 }
 
