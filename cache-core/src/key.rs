@@ -332,8 +332,19 @@ impl KeyParts {
 
     /// All parts are written: what is looked up. To be called once. `None`: there is no key; why, [`into_text`](Self::into_text)
     /// says.
-    #[inline]
+    // Inlined, so that what is looked up is not written to memory in between.
+    #[inline(always)]
     pub(crate) fn close(&mut self, secret: Option<&KeySecret>) -> Option<Sought<'_>> {
+        if self.parts != 1 || self.written != 1 || self.text.0.is_longer_than(MAX_LEN) {
+            self.end(secret);
+        }
+        match self.fault {
+            None => Some(self.text.sought()),
+            Some(_) => None,
+        }
+    }
+
+    fn end(&mut self, secret: Option<&KeySecret>) {
         if self.written != self.parts {
             self.note(Err(Fault::Parts.into()));
         }
@@ -342,7 +353,6 @@ impl KeyParts {
             self.text.0.push_str(end);
         }
         self.text.shorten(secret);
-        self.fault.is_none().then(|| self.text.sought())
     }
 
     /// The key, once it is closed.
