@@ -180,7 +180,7 @@ impl Line {
             said.failing = true;
             said.warned = Some(Instant::now());
             let failures = std::mem::take(&mut said.unsaid);
-            warn!(cache, backend = ?self.backend, %error, failures, "the backend fails: calls run their functions until it answers again");
+            warn!(cache, backend = ?self.backend, %error, failures, "the backend fails: calls that it does not answer run their functions");
         }
         if opened {
             info!(cache, backend = ?self.backend, "the backend is not asked any more until it answers");

@@ -44,7 +44,8 @@ async fn main() -> ExitCode {
             .error(ErrorKind::ArgumentConflict, error)
             .exit()
     });
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new("warn,cache_core=info"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
