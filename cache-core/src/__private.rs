@@ -16,28 +16,26 @@
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
+mod plan;
+
 use std::{
-    any::TypeId,
     marker::PhantomData,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use serde::Serialize;
 
 pub use inventory;
 
+use self::plan::Decided;
+pub use self::plan::Plan;
 use crate::{
-    cache::{
-        Arrived, CacheInner, Decision, Interrupted, LoadOptions, PutAttempt, Target, TtlWith, Wish,
-    },
-    front::Found,
-    key::{Hashed, KeyParts, KeyText},
+    cache::{Arrived, CacheInner, Decision, Interrupted, PutAttempt, Target, TtlWith, Wish},
+    key::KeyText,
     manager::CacheManager,
     memory::Held,
-    site::SiteCache,
     value::{Keeping, Share, ValueKind},
 };
 pub use crate::{
@@ -165,161 +163,6 @@ pub trait KeyArgument: Serialize {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + ?Sized> KeyArgument for T {}
-
-/// One attribute's part in one call, as far as it is known before the body runs.
-pub struct Plan {
-    /// `None`: the attribute does nothing for this call.
-    cache: Option<SiteCache>,
-    key: PlannedKey,
-    options: LoadOptions,
-}
-
-enum PlannedKey {
-    /// From the arguments, part by part.
-    Parts(KeyParts),
-    FromValue,
-    All,
-}
-
-impl Plan {
-    /// For the entry whose key the arguments give, in so many parts. They are to be added next.
-    pub fn keyed(site: &'static Site, parts: usize) -> Self {
-        Self {
-            cache: site.known(),
-            key: PlannedKey::Parts(KeyParts::new(parts)),
-            options: LoadOptions::default(),
-        }
-    }
-
-    /// The same where the function says which manager, or when.
-    pub fn keyed_where(
-        site: &'static Site,
-        parts: usize,
-        manager: Option<&CacheManager>,
-        enabled: bool,
-    ) -> Self {
-        Self::new(
-            site,
-            manager,
-            enabled,
-            PlannedKey::Parts(KeyParts::new(parts)),
-        )
-    }
-
-    /// For the entry whose key the value will give.
-    pub fn from_value(site: &'static Site) -> Self {
-        Self::from_value_where(site, None, true)
-    }
-
-    /// The same where the function says which manager, or when.
-    pub fn from_value_where(
-        site: &'static Site,
-        manager: Option<&CacheManager>,
-        enabled: bool,
-    ) -> Self {
-        Self::new(site, manager, enabled, PlannedKey::FromValue)
-    }
-
-    /// For all entries.
-    pub fn all(site: &'static Site) -> Self {
-        Self::all_where(site, None, true)
-    }
-
-    /// The same where the function says which manager, or when.
-    pub fn all_where(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
-        Self::new(site, manager, enabled, PlannedKey::All)
-    }
-
-    fn new(
-        site: &'static Site,
-        manager: Option<&CacheManager>,
-        enabled: bool,
-        key: PlannedKey,
-    ) -> Self {
-        let cache = site.resolve(manager);
-        if !enabled
-            && site.attribute() == Attribute::Result
-            && let Some(cache) = &cache
-        {
-            cache.bypass();
-        }
-        Self {
-            cache: cache.filter(|_| enabled),
-            key,
-            options: LoadOptions::default(),
-        }
-    }
-
-    /// `ttl = …`
-    pub fn ttl(&mut self, ttl: Duration) {
-        self.options.ttl = Some(ttl);
-    }
-
-    /// `lock_timeout = …`
-    pub fn lock_timeout(&mut self, timeout: Duration) {
-        self.options.lock_timeout = Some(timeout);
-    }
-
-    /// Whether the parts of the key are needed.
-    pub fn wants_key(&self) -> bool {
-        self.cache.is_some()
-    }
-
-    pub fn part<T: KeyArgument + ?Sized>(&mut self, part: &T) {
-        if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
-            parts.part(cache.secret(), part);
-        }
-    }
-
-    pub fn hashed<T: KeyArgument + ?Sized>(&mut self, part: &T) {
-        if let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) {
-            parts.part(cache.secret(), &Hashed(part));
-        }
-    }
-
-    /// All parts are added: what was hit lately under this key.
-    fn look(&mut self, kind: &ValueKind) -> Found {
-        match (&self.cache, &mut self.key) {
-            (Some(cache), PlannedKey::Parts(parts)) => match parts.close(cache.secret()) {
-                Some(key) => cache.hit_in_front(key, kind),
-                None => Found::nothing(),
-            },
-            _ => Found::nothing(),
-        }
-    }
-
-    /// What comes after [`look`](Self::look).
-    fn arrive(&mut self, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
-        let key = std::mem::replace(&mut self.key, PlannedKey::All);
-        match (&self.cache, key) {
-            (Some(cache), PlannedKey::Parts(parts)) => {
-                cache.arrive(cache.key_of(parts), *kind, shares, self.options)
-            }
-            _ => Arrived::past(),
-        }
-    }
-
-    /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.
-    fn decide(self) -> Option<(Arc<CacheInner>, Option<Decided>)> {
-        let cache = self.cache?.into_owned();
-        let key = match self.key {
-            PlannedKey::Parts(mut parts) => {
-                parts.close(cache.secret());
-                cache.key_of(parts).map(Decided::Key)
-            }
-            PlannedKey::FromValue => Some(Decided::FromValue),
-            PlannedKey::All => Some(Decided::All),
-        };
-        Some((cache, key))
-    }
-}
-
-/// What an attribute is about.
-enum Decided {
-    Key(KeyText),
-    FromValue,
-    All,
-}
 
 /// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;

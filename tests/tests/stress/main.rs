@@ -90,39 +90,28 @@ async fn in_memory_nothing_is_stale() {
     );
 }
 
-/// Two managers with a backend each are to Redis what two processes are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_redis_nothing_is_stale() {
-    let (began, plan) = (Instant::now(), plan(0xCAFE, 160_000, Way::ALL, true));
-    let server = server();
-    let one = Annotated::new(hasty(CacheConfig::on(redis(&server))), KEYS);
-    let other = one.other(hasty(CacheConfig::on(redis(&server))));
-    let saboteur = Saboteur::start(&server.url(), Rng::with_seed(plan.seed)).await;
-    let report = run(plan, &InProcess::new(KEYS), &[one.clone(), other.clone()]).await;
-    saboteur.stop().await;
-    show("through Redis", plan.seed, &report, began);
-    assert_true(&report, plan.seed, plan.calls);
-    for stats in [one.stats(), other.stats()] {
-        assert_eq!(stats.backend_errors, 0, "{stats:?}");
-        assert!(
-            stats.backend_hits > 0 && stats.coalesced > 0 && stats.stores_refused > 0,
-            "{stats:?}"
-        );
-    }
+    through_redis("through Redis", 0xCAFE, CacheConfig::on).await;
 }
 
 /// The same with copies that Redis confirms, of a quarter of the rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_copies_nothing_is_stale() {
-    let (began, plan) = (Instant::now(), plan(0xC0B1, 160_000, Way::ALL, true));
+    let config = |redis| CacheConfig::validated(redis).max_capacity(KEYS / 4);
+    through_redis("with copies", 0xC0B1, config).await;
+}
+
+/// Two managers with a backend each are to Redis what two processes are.
+async fn through_redis(name: &str, seed: u64, config: impl Fn(RedisBackend) -> CacheConfig) {
+    let (began, plan) = (Instant::now(), plan(seed, 160_000, Way::ALL, true));
     let server = server();
-    let config = || hasty(CacheConfig::validated(redis(&server)).max_capacity(KEYS / 4));
-    let one = Annotated::new(config(), KEYS);
-    let other = one.other(config());
+    let one = Annotated::new(hasty(config(redis(&server))), KEYS);
+    let other = one.other(hasty(config(redis(&server))));
     let saboteur = Saboteur::start(&server.url(), Rng::with_seed(plan.seed)).await;
     let report = run(plan, &InProcess::new(KEYS), &[one.clone(), other.clone()]).await;
     saboteur.stop().await;
-    show("with copies", plan.seed, &report, began);
+    show(name, plan.seed, &report, began);
     assert_true(&report, plan.seed, plan.calls);
     for stats in [one.stats(), other.stats()] {
         assert_eq!(stats.backend_errors, 0, "{stats:?}");
