@@ -19,7 +19,6 @@
 mod plan;
 
 use std::{
-    marker::PhantomData,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -31,15 +30,8 @@ pub use inventory;
 
 use self::plan::Decided;
 pub use self::plan::Plan;
-use crate::{
-    cache::{Arrived, CacheInner, Decision, Interrupted, PutAttempt, Target, TtlWith, Wish},
-    key::KeyText,
-    manager::CacheManager,
-    memory::Held,
-    value::{Keeping, Share, ValueKind},
-};
 pub use crate::{
-    cache::{Leader, Soon},
+    cache::{Arrived, Leader, Soon},
     key::{KeyError, KeyWriter},
     name::CacheName,
     registry::{KeyPart, Registration, Types},
@@ -47,6 +39,13 @@ pub use crate::{
     value::{
         Answer, HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, Unstored, ValueType, value_type,
     },
+};
+use crate::{
+    cache::{CacheInner, Decision, Interrupted, PutAttempt, Target, TtlWith, Wish},
+    key::KeyText,
+    manager::CacheManager,
+    memory::Held,
+    value::{Keeping, ValueKind, Wanted},
 };
 
 /// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
@@ -82,7 +81,7 @@ macro_rules! __returns {
             let (value, error) = (outcome.value_probe(), outcome.error_probe());
             $crate::__private::Returns::of(outcome, (&value).$kept(), error.$share())
         } else {
-            $crate::__private::Returns::inferred()
+            $crate::__private::Returns::INFERRED
         }
     }};
 }
@@ -98,7 +97,7 @@ macro_rules! __outcome {
                 $crate::__private::Probe::<$returned>::NEW.cache_outcome(),
             )
         } else {
-            $crate::__private::Returns::inferred()
+            $crate::__private::Returns::INFERRED
         }
     }};
 }
@@ -172,50 +171,36 @@ type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), Ke
 /// The plan is left where it is, and what is at hand comes without a detour: what is moved right after it was written is
 /// waited for.
 #[inline]
-pub fn arrive<A>(plan: &mut Plan, _returns: A) -> Arriving<'_, A>
-where
-    A: Answer<Value: Clone + 'static>,
-{
+pub fn arrive<A: Answer>(plan: &mut Plan, _returns: A) -> Arriving<'_> {
     Arriving {
         plan,
-        soon: None,
-        returns: PhantomData,
+        wanted: A::wanted,
     }
 }
 
-/// A call on its way to what the function returns, or to the leader of the load that is to make it.
-pub struct Arriving<'p, A> {
+/// A call on its way to a value, or to the lead of the load that is to make it.
+pub struct Arriving<'p> {
     plan: &'p mut Plan,
-    /// `None`: it has not begun.
-    soon: Option<Soon<Arrived>>,
-    returns: PhantomData<fn() -> A>,
+    wanted: fn() -> Option<Wanted>,
 }
 
-impl<A> Future for Arriving<'_, A>
-where
-    A: Answer<Value: Clone + 'static>,
-{
-    type Output = Result<A::Returned, Leader>;
+impl Future for Arriving<'_> {
+    type Output = Arrived;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { plan, soon, .. } = &mut *self;
-        let soon = match soon {
-            Some(soon) => soon,
-            None => {
-                let Some(kind) = A::Keeping::kind() else {
-                    return Poll::Ready(Err(Leader::PAST));
-                };
-                if let Some(value) = plan.look(&kind).value::<A::Value>() {
-                    return Poll::Ready(Ok(A::Outcome::success(value.clone())));
-                }
-                soon.insert(plan.arrive(&kind, A::Share::error()))
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Arrived> {
+        let Self { plan, wanted } = &mut *self;
+        if !plan.has_begun() {
+            let Some(wanted) = wanted() else {
+                return Poll::Ready(Arrived::past());
+            };
+            let found = plan.look(&wanted.kind);
+            if !found.is_nothing() {
+                return Poll::Ready(Arrived::in_front(found));
             }
-        };
-        match Pin::new(soon).poll(context) {
-            Poll::Ready(arrived) => Poll::Ready(arrived.conclude::<A>()),
-            Poll::Pending => Poll::Pending,
+            plan.begin(&wanted);
         }
+        plan.poll(context)
     }
 }
 
@@ -446,12 +431,12 @@ pub fn never<R>() -> R {
 
 /// `outcome!` for a return type without a name.
 pub fn plain<R>() -> Unstored<IsPlain<R>> {
-    Returns::inferred()
+    Returns::INFERRED
 }
 
 /// The same for `Result<impl Trait, E>`.
 pub fn fallible<T, E>() -> Unstored<IsResult<T, E>> {
-    Returns::inferred()
+    Returns::INFERRED
 }
 
 /// Takes what `manager = …` gives, a manager or a reference to one.

@@ -34,10 +34,13 @@ use std::{
 use self::remote::Read;
 pub(crate) use self::{
     invalidate::{Interrupted, Target},
-    load::{Arrived, Decision, TtlWith, Wish},
+    load::{Decision, TtlWith, Wish},
     put::PutAttempt,
 };
-pub use self::{load::Leader, soon::Soon};
+pub use self::{
+    load::{Arrived, Leader},
+    soon::Soon,
+};
 use crate::{
     after_commit,
     backend::CacheId,

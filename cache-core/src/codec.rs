@@ -22,6 +22,7 @@
 //!
 //! A codec of one's own implements [`Codec`].
 
+pub(crate) mod any_value;
 mod bounded;
 mod builtin;
 mod carry;
@@ -41,7 +42,7 @@ use serde::{
 };
 
 pub use self::builtin::{Bincode, Json, MessagePack, Postcard};
-pub(crate) use self::form::{AnyValue, Form};
+pub(crate) use self::{any_value::AnyValue, form::Form};
 use self::{
     bounded::{Bounded, Text},
     builtin::Builtin,

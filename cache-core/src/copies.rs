@@ -8,7 +8,7 @@
 //! Only what was read is kept, not what this process stores: a value that has been through the codec is the same in every
 //! process, also where serde leaves something out.
 
-use std::{any::Any, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     backend::Token,
@@ -102,13 +102,9 @@ impl Copied {
         self.copy().epoch
     }
 
-    pub(crate) fn any(&self) -> &dyn Any {
-        &*self.copy().value
-    }
-
     /// The value, if it is a `V`.
     pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
-        self.any().downcast_ref()
+        self.copy().value.get()
     }
 }
 

@@ -42,8 +42,9 @@ use xxhash_rust::xxh3::Xxh3;
 pub(crate) use self::stop::Stop;
 use self::{tracer::Tracer, tree::Tree};
 use crate::codec::{
+    any_value::{NewPlace, place},
     can_be_read_by_place,
-    dynamic::{Asking, Seed, Source},
+    dynamic::{Seed, Source},
 };
 
 /// Types of any size are finished long before; this ends the rest.
@@ -65,19 +66,7 @@ pub(crate) struct Structure {
 pub(crate) struct Subject {
     id: fn() -> TypeId,
     name: fn() -> &'static str,
-    read: Read,
-}
-
-type Read = fn(&mut dyn Source<'_>) -> Result<Box<dyn erased_serde::Serialize>, Stop>;
-
-// A function and not a closure: half as much to compile for each type.
-fn read<V: Serialize + DeserializeOwned + 'static>(
-    source: &mut dyn Source<'_>,
-) -> Result<Box<dyn erased_serde::Serialize>, Stop> {
-    match V::deserialize(Asking(source)) {
-        Ok(value) => Ok(Box::new(value)),
-        Err(stop) => Err(stop),
-    }
+    place: NewPlace,
 }
 
 /// The structure of a type: found out at the first call, looked up at the others.
@@ -87,7 +76,7 @@ pub(crate) fn of(subject: &Subject) -> Structure {
     if let Some(known) = KNOWN
         .read()
         .unwrap_or_else(PoisonError::into_inner)
-        .get(&(subject.id)())
+        .get(&subject.id())
     {
         return *known;
     }
@@ -96,17 +85,21 @@ pub(crate) fn of(subject: &Subject) -> Structure {
     KNOWN
         .write()
         .unwrap_or_else(PoisonError::into_inner)
-        .insert((subject.id)(), structure);
+        .insert(subject.id(), structure);
     structure
 }
 
 impl Subject {
-    pub(crate) const fn of<V: Serialize + DeserializeOwned + 'static>() -> Self {
+    pub(crate) const fn of<V: Serialize + DeserializeOwned + Send + Sync + 'static>() -> Self {
         Self {
             id: TypeId::of::<V>,
             name: type_name::<V>,
-            read: read::<V>,
+            place: place::<V>,
         }
+    }
+
+    pub(crate) fn id(&self) -> TypeId {
+        (self.id)()
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -125,11 +118,11 @@ impl Subject {
 }
 
 /// Reads a value, to see whether that is possible.
-struct Again(Read);
+struct Again(NewPlace);
 
 impl<'de> Seed<'de> for Again {
     fn read(&mut self, source: &mut dyn Source<'de>) -> Result<(), Stop> {
-        (self.0)(source).map(drop)
+        (self.0)().read(source)
     }
 }
 
@@ -166,12 +159,14 @@ impl Subject {
             tree.begin_pass();
             // A `Deserialize` may well panic on a made-up value.
             let pass = catch_unwind(AssertUnwindSafe(|| {
-                let value = (self.read)(&mut Tracer::root(&mut tree))?;
+                let mut place = (self.place)();
+                place.read(&mut Tracer::root(&mut tree))?;
+                let value = place.value().expect("it was read");
                 let is_new =
-                    record::structure_of(&*value).is_some_and(|sample| samples.insert(sample));
+                    record::structure_of(value).is_some_and(|sample| samples.insert(sample));
                 Ok((
                     is_new,
-                    !is_new || can_be_read_by_place(&*value, &mut Again(self.read)),
+                    !is_new || can_be_read_by_place(value, &mut Again(self.place)),
                 ))
             }));
             match pass {

@@ -394,7 +394,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         K: Serialize + ?Sized,
         O: Outcome<Returned = R, Value = V>,
     {
-        let returns = Unstored::<O>::inferred();
+        let returns = Unstored::<O>::INFERRED;
         let key = self.inner.key(key);
         if let Ok(key) = &key
             && let Some(value) = self.inner.hit_in_front(key.sought(), &kind).value::<V>()
@@ -404,11 +404,13 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         let arrived = self
             .inner
             .arrive(key.ok(), kind, None, LoadOptions::default());
-        let leader = match arrived.await.conclude::<Unstored<O>>() {
+        let leader = match arrived.await.conclude(returns) {
             Ok(returned) => return returned,
             Err(leader) => leader,
         };
-        leader.finish(returns, load.await)
+        let returned = load.await;
+        leader.finish(returns, &returned);
+        returned
     }
 
     async fn insert_as<K: Serialize + ?Sized>(

@@ -37,7 +37,7 @@ inventory::collect!(Registration);
 #[derive(Debug)]
 pub struct Types {
     pub value: Option<ValueType>,
-    pub key: Option<&'static [KeyPart]>,
+    pub key: Option<Vec<KeyPart>>,
 }
 
 impl Types {
@@ -49,7 +49,7 @@ impl Types {
         }
     }
 
-    pub fn of_key(key: &'static [KeyPart]) -> Self {
+    pub fn of_key(key: &[KeyPart]) -> Self {
         Self::of_entry(None, key)
     }
 
@@ -57,10 +57,10 @@ impl Types {
         Self { value, key: None }
     }
 
-    pub fn of_entry(value: Option<ValueType>, key: &'static [KeyPart]) -> Self {
+    pub fn of_entry(value: Option<ValueType>, key: &[KeyPart]) -> Self {
         Self {
             value,
-            key: Some(key),
+            key: Some(key.to_vec()),
         }
     }
 }
@@ -180,7 +180,7 @@ fn check_keys(cache: &str, uses: &[Use], report: &mut Report) {
         let fits = |reader: &&Use| {
             reader.types.key.as_ref().is_some_and(|parts| {
                 parts.len() == key.len()
-                    && parts.iter().zip(*key).all(|(one, other)| one.fits(*other))
+                    && parts.iter().zip(key).all(|(one, other)| one.fits(*other))
             })
         };
         if !stored.iter().any(fits) {
@@ -198,8 +198,8 @@ fn describe(user: &Use) -> String {
     let parts: Vec<_> = user
         .types
         .key
-        .unwrap_or_default()
         .iter()
+        .flatten()
         .map(ToString::to_string)
         .collect();
     format!("{} with key ({})", user.place, parts.join(", "))

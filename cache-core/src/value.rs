@@ -53,6 +53,9 @@ pub trait Outcome: Copy {
     /// The value: `T` of `Result<T, E>`, else the return type itself.
     type Value;
 
+    /// The value, if the function succeeded.
+    fn value(returned: &Self::Returned) -> Option<&Self::Value>;
+
     /// The value, if the function succeeded; else what it returned.
     ///
     /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
@@ -74,8 +77,19 @@ impl<T, E> Outcome for IsResult<T, E> {
     type Returned = Result<T, E>;
     type Value = T;
 
+    fn value(returned: &Result<T, E>) -> Option<&T> {
+        match returned {
+            Ok(value) => Some(value),
+            Err(_) => None,
+        }
+    }
+
+    // A plain match: the closure would be one or two functions more to compile for every type.
     fn split(returned: Result<T, E>) -> Result<T, Result<T, E>> {
-        returned.map_err(Err)
+        match returned {
+            Ok(value) => Ok(value),
+            Err(error) => Err(Err(error)),
+        }
     }
 
     fn success(value: T) -> Result<T, E> {
@@ -86,6 +100,10 @@ impl<T, E> Outcome for IsResult<T, E> {
 impl<R> Outcome for IsPlain<R> {
     type Returned = R;
     type Value = R;
+
+    fn value(returned: &R) -> Option<&R> {
+        Some(returned)
+    }
 
     fn split(returned: R) -> Result<R, R> {
         Ok(returned)
@@ -228,7 +246,7 @@ impl ValueKind {
     /// Whether the value is `None`. One that serialises as `None` is one, behind an `Arc` too.
     pub(crate) fn is_none(&self, value: &dyn Any) -> bool {
         match self.form {
-            Some(form) => (form.is_none)(value),
+            Some(form) => form.is_none(value),
             None => (self.is_none)(value),
         }
     }
@@ -244,17 +262,15 @@ pub type Unstored<O> = Returns<O, Unkept, Unshared<<O as Outcome>::Returned>>;
 
 impl<O: Outcome> Unstored<O> {
     pub fn unstored(_outcome: O) -> Self {
-        Self::inferred()
+        Self::INFERRED
     }
 }
 
 impl<O, K, S> Returns<O, K, S> {
-    pub fn inferred() -> Self {
-        Self(PhantomData)
-    }
+    pub const INFERRED: Self = Self(PhantomData);
 
     pub fn of(_outcome: O, _kept: K, _share: S) -> Self {
-        Self::inferred()
+        Self::INFERRED
     }
 }
 
@@ -283,6 +299,25 @@ pub trait Answer: Copy {
     type Outcome: Outcome<Returned = Self::Returned, Value = Self::Value>;
     type Keeping: Keeping;
     type Share: Share<Returned = Self::Returned>;
+
+    /// What a call that reads looks for; `None`: nothing, for values of this type are not kept.
+    #[inline]
+    fn wanted() -> Option<Wanted> {
+        match Self::Keeping::kind() {
+            Some(kind) => Some(Wanted {
+                kind,
+                error: Self::Share::error(),
+            }),
+            None => None,
+        }
+    }
+}
+
+/// What a call that reads looks for.
+pub struct Wanted {
+    pub(crate) kind: ValueKind,
+    /// The type of the errors it can take from another caller's load.
+    pub(crate) error: Option<TypeId>,
 }
 
 impl<O: Outcome, K: Keeping, S: Share<Returned = O::Returned>> Answer for Returns<O, K, S> {

@@ -43,7 +43,7 @@ struct Expansion<'a> {
 //
 // Output:
 //     async fn product(&self, id: u64, trace: &Trace) -> Ret {
-//         let site_0 = { mod __cache_hidden { … } site!(Result, "product", "product", false, __cache_hidden::types) };
+//         let site_0 = { fn __cache_hidden() -> Types { … } site!(Result, "product", "product", false, __cache_hidden) };
 //         let returns = returns!(Ret, serde, share);
 //         'layer_0: {
 //             let step = {

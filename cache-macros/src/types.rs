@@ -1,9 +1,10 @@
 //! The types of values and keys, named where they can be compared before the program calls anything.
 //!
 //! What registers a function is an item, and an item in a body cannot name the generics around it, of which an attribute
-//! does not even see those of the `impl`. So the types are named in a module of their own: a module sees no generics, and
-//! `use super::*` shows it what the module around the function sees. A name that is not found there (a generic, a type
-//! within a function, a crate) falls back to an empty type of that name, by which the runtime knows that it was hidden.
+//! does not even see those of the `impl`. So first every name that may be a generic is declared anew, as an empty type; then
+//! `use self::*`, one block further in, shows what the module around the function has under that name, if it has
+//! anything. What is not found there (a generic, a type within a function, a crate) is the empty type, by whose place the
+//! runtime knows that it was hidden.
 //!
 //! A type that could not be named even so, or whose fall-back might break a bound, is left unknown: it is compared at the
 //! first call instead.
@@ -11,11 +12,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{
-    Expr, GenericArgument, GenericParam, Lifetime, Path, PathArguments, PathSegment, Signature,
-    Type, TypePath,
+    Expr, GenericArgument, GenericParam, Lifetime, PathArguments, PathSegment, Signature, Type,
+    TypePath,
 };
 
-use self::fallback::{Fallback, Tree, insert};
+use self::fallback::{Tree, insert};
 use crate::{
     expand::located,
     spelling::{find, may_be_generic},
@@ -45,7 +46,7 @@ const CONTAINERS: [&str; 12] = [
 
 /// Names types, and remembers which fall-backs they need.
 pub(crate) struct Naming {
-    /// The generics of the function, which the module does not have.
+    /// The generics of the function.
     generics: Vec<Ident>,
     fallbacks: Tree,
     span: Span,
@@ -72,7 +73,7 @@ impl Naming {
         }
     }
 
-    /// How the module names `ty`; `None` if it cannot.
+    /// How the types are named; `None` if it cannot.
     pub(crate) fn name(&mut self, ty: &Type) -> Option<TokenStream> {
         let mut ty = ty.clone();
         let mut uses = Vec::new();
@@ -89,7 +90,7 @@ impl Naming {
         Some(located(ty.to_token_stream()))
     }
 
-    /// How the module names the type of a key part: references and lifetimes do not tell keys apart.
+    /// How the type of a key part is named: references and lifetimes do not tell keys apart.
     pub(crate) fn name_key(&mut self, ty: &Type) -> Option<TokenStream> {
         match ty {
             Type::Reference(reference) => self.name_key(&reference.elem),
@@ -135,11 +136,8 @@ impl Naming {
         let single = path.segments.len() == 1;
         match first.to_string().as_str() {
             _ if path.leading_colon.is_some() => {}
-            "crate" | "$crate" | "std" | "core" | "alloc" => {}
+            "crate" | "$crate" | "self" | "super" | "std" | "core" | "alloc" => {}
             "Self" => return None,
-            "self" | "super" => {
-                self.climb(path);
-            }
             name if single && PRIMITIVES.contains(&name) => {}
             // Found in the prelude, unless the user's own is found first.
             name if single && PRELUDE.contains(&(name, types)) => {}
@@ -193,78 +191,28 @@ impl Naming {
         Some((lifetimes, types))
     }
 
-    /// The module `__cache_hidden`, whose function `types` gives `types`, written with paths into `__private`.
+    /// The function `__cache_hidden`, which gives `types`.
     // Output:
-    //     mod __cache_hidden {
-    //         use ::cache_core::__private as __cache_private;
-    //         pub struct Row<A0: ?Sized = ()>(PhantomData<A0>);
-    //         pub(super) fn types() -> __cache_private::Types {
-    //             use ::std::prelude::rust_2024::*;
-    //             {
-    //                 use super::*;
-    //                 Types { … }
-    //             }
+    //     fn __cache_hidden() -> Types {
+    //         struct Row<A0: ?Sized = ()>(PhantomData<A0>);
+    //         {
+    //             use self::*;
+    //             Types { … }
     //         }
     //     }
-    pub(crate) fn module(&self, krate: Option<&Path>, types: &TokenStream) -> TokenStream {
-        // Declared beside the prelude's glob import, an own `Result<T>` goes before the prelude's.
-        let own_result = |(name, fallback): &(&String, &Fallback)| {
-            *name == "Result" && matches!(fallback, Fallback::Type { types, .. } if *types != 2)
-        };
-        let (results, others): (Vec<_>, Vec<_>) = self.fallbacks.iter().partition(own_result);
-        let results = results
-            .into_iter()
-            .map(|(_, fallback)| fallback.declare(self.span));
-        let others = others
-            .into_iter()
-            .map(|(_, fallback)| fallback.declare(self.span));
-        let private = self.private(krate);
+    pub(crate) fn function(&self, private: &TokenStream, types: &TokenStream) -> TokenStream {
+        let fallbacks = self
+            .fallbacks
+            .values()
+            .map(|fallback| fallback.declare(self.span));
         quote_spanned! {self.span=>
-            mod __cache_hidden {
-                #private
-                #(#others)*
-                pub(super) fn types() -> __cache_private::Types {
-                    use ::std::prelude::rust_2024::*;
-                    #(#results)*
-                    {
-                        use super::*;
-                        #types
-                    }
+            fn __cache_hidden() -> #private::Types {
+                #(#fallbacks)*
+                {
+                    use self::*;
+                    #types
                 }
             }
-        }
-    }
-
-    /// `__private` under a name that means the same everywhere in the module.
-    fn private(&self, krate: Option<&Path>) -> TokenStream {
-        let Some(path) = krate else {
-            return quote_spanned!(self.span=> use ::cache_core::__private as __cache_private;);
-        };
-        // In a module of its own, for what `path` begins with may be known to the user's module only, or be a crate.
-        let mut path = path.clone();
-        let relative = path
-            .segments
-            .first()
-            .is_some_and(|first| first.ident == "self" || first.ident == "super");
-        if relative && path.leading_colon.is_none() {
-            self.climb(&mut path);
-            self.climb(&mut path);
-        }
-        quote_spanned! {self.span=>
-            mod __cache_crate {
-                use super::super::*;
-                pub(super) use #path::__private;
-            }
-            use __cache_crate::__private as __cache_private;
-        }
-    }
-
-    /// Turns a path that begins with `self` or `super` into what it is called one module further in.
-    fn climb(&self, path: &mut Path) {
-        let up = PathSegment::from(Ident::new("super", self.span));
-        match path.segments.first_mut() {
-            Some(first) if first.ident == "self" => *first = up,
-            _ => path.segments.insert(0, up),
         }
     }
 }

@@ -1,6 +1,11 @@
 //! What is known of a call before its body runs.
 
-use std::{any::TypeId, sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use super::KeyArgument;
 use crate::{
@@ -9,7 +14,7 @@ use crate::{
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     site::{Attribute, Site, SiteCache},
-    value::ValueKind,
+    value::{ValueKind, Wanted},
 };
 
 /// One attribute's part in one call, as far as it is known before the body runs.
@@ -18,6 +23,8 @@ pub struct Plan {
     cache: Option<SiteCache>,
     key: PlannedKey,
     pub(super) options: LoadOptions,
+    /// What a call that reads waits for, once it has begun to.
+    arriving: Option<Soon<Arrived>>,
 }
 
 enum PlannedKey {
@@ -34,6 +41,7 @@ impl Plan {
             cache: site.known(),
             key: PlannedKey::Parts(KeyParts::new(parts)),
             options: LoadOptions::default(),
+            arriving: None,
         }
     }
 
@@ -93,6 +101,7 @@ impl Plan {
             cache: cache.filter(|_| enabled),
             key,
             options: LoadOptions::default(),
+            arriving: None,
         }
     }
 
@@ -134,14 +143,28 @@ impl Plan {
         }
     }
 
-    /// What comes after [`look`](Self::look).
-    pub(super) fn arrive(&mut self, kind: &ValueKind, shares: Option<TypeId>) -> Soon<Arrived> {
+    /// Whether there is something to wait for, or was.
+    #[inline]
+    pub(super) fn has_begun(&self) -> bool {
+        self.arriving.is_some()
+    }
+
+    /// What comes after a [`look`](Self::look) that found nothing.
+    pub(super) fn begin(&mut self, wanted: &Wanted) {
         let key = std::mem::replace(&mut self.key, PlannedKey::All);
-        match (&self.cache, key) {
+        self.arriving = Some(match (&self.cache, key) {
             (Some(cache), PlannedKey::Parts(parts)) => {
-                cache.arrive(cache.key_of(parts), *kind, shares, self.options)
+                cache.arrive(cache.key_of(parts), wanted.kind, wanted.error, self.options)
             }
-            _ => Arrived::past(),
+            _ => Soon::now(Arrived::past()),
+        });
+    }
+
+    /// Waits for what has begun.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Arrived> {
+        match &mut self.arriving {
+            Some(soon) => Pin::new(soon).poll(context),
+            None => Poll::Ready(Arrived::past()),
         }
     }
 

@@ -19,6 +19,7 @@ use crate::{
     codec::AnyValue,
     copies::Copied,
     flight::{Ended, Entered, Lead, SharedError, Tokens, Waited, Waiter},
+    front::Found,
     key::KeyText,
     memory::{Held, Stamp},
     value::{Answer, Outcome, Share, ValueKind},
@@ -72,9 +73,11 @@ pub(super) struct Load {
 }
 
 /// What a call that reads comes to.
-pub(crate) struct Arrived(End);
+pub struct Arrived(End);
 
 enum End {
+    /// A value of this process that was hit lately.
+    InFront(Found),
     /// A value of this process.
     Held(Arc<Held>),
     /// A value that was read for this call alone.
@@ -87,10 +90,14 @@ enum End {
     Lead(Leader),
 }
 
-/// What one call has for itself. Apart from [`End`], so that taking that to pieces is compiled once.
-enum Owned {
-    Value(AnyValue),
-    Error(SharedError),
+/// What there is in an [`End`] for a function to return. Apart from it, so that taking that to pieces is compiled once.
+enum Gives<'e> {
+    /// A value that others have too.
+    Shared(&'e dyn Any),
+    /// One that this call has for itself.
+    Own(&'e mut AnyValue),
+    Copied(&'e Copied),
+    Error(&'e SharedError),
     Nothing,
 }
 
@@ -124,7 +131,7 @@ impl CacheInner {
     ) -> Soon<Arrived> {
         let Some(key) = key.filter(|_| self.uses(&kind)) else {
             self.bypass();
-            return Arrived::past();
+            return Soon::now(Arrived::past());
         };
         if let Some(held) = self.hit(&key) {
             return Arrived::hit(held);
@@ -162,9 +169,9 @@ impl CacheInner {
         if self.config.backend().is_some() {
             let presence = self.flights.attend(key.as_str());
             match self.read(key, &kind).await {
-                Read::Hit(value) => {
+                Read::Hit(mut value) => {
                     self.counters.backend_hits.one();
-                    return value.downcast().ok().map(|value| *value);
+                    return value.take();
                 }
                 Read::Confirmed(copied) => {
                     self.counters.backend_hits.one();
@@ -278,56 +285,70 @@ impl Arrived {
     }
 
     /// For a call that goes past the cache.
-    pub(crate) fn past() -> Soon<Self> {
-        Soon::now(Self(End::Lead(Leader::PAST)))
+    pub(crate) fn past() -> Self {
+        Self(End::Lead(Leader::PAST))
     }
 
-    /// A value that others have too.
-    fn shared(&self) -> Option<&dyn Any> {
-        match &self.0 {
-            End::Held(held) => Some(held.any()),
-            End::Copied(copied) => Some(copied.any()),
-            End::Read(_) | End::Failed(_) | End::Lead(_) => None,
-        }
+    #[inline]
+    pub(crate) fn in_front(found: Found) -> Self {
+        Self(End::InFront(found))
     }
 
     /// What the function returns, or the leader of the load that is to make it.
     ///
     /// # Errors
     /// The body has to run.
-    pub(crate) fn conclude<A>(self) -> Result<A::Returned, Leader>
+    #[inline]
+    pub fn conclude<A>(mut self, _returns: A) -> Result<A::Returned, Leader>
     where
         A: Answer<Value: Clone + 'static>,
     {
-        if let Some(value) = self.shared()
-            && let Some(value) = value.downcast_ref::<A::Value>()
-        {
-            return Ok(A::Outcome::success(value.clone()));
-        }
-        match self.owned()? {
-            Owned::Value(value) => {
-                if let Ok(value) = value.downcast() {
-                    return Ok(A::Outcome::success(*value));
+        match self.gives() {
+            Gives::Shared(value) => {
+                if let Some(value) = value.downcast_ref::<A::Value>() {
+                    return Ok(A::Outcome::success(value.clone()));
                 }
             }
-            Owned::Error(error) => {
-                if let Some(returned) = A::Share::give(&error) {
+            Gives::Copied(copied) => {
+                if let Some(value) = copied.value::<A::Value>() {
+                    return Ok(A::Outcome::success(value.clone()));
+                }
+            }
+            Gives::Own(value) => {
+                if let Some(value) = value.take() {
+                    return Ok(A::Outcome::success(value));
+                }
+            }
+            Gives::Error(error) => {
+                if let Some(returned) = A::Share::give(error) {
                     return Ok(returned);
                 }
             }
-            Owned::Nothing => {}
+            Gives::Nothing => {}
         }
-        // All callers are held to one type, so this does not happen; if it did, the body would be right.
-        Err(Leader::PAST)
+        Err(self.leader())
     }
 
-    /// What this call has for itself.
-    fn owned(self) -> Result<Owned, Leader> {
+    #[inline]
+    fn gives(&mut self) -> Gives<'_> {
+        match &mut self.0 {
+            End::InFront(found) => match found.any() {
+                Some(value) => Gives::Shared(value),
+                None => Gives::Nothing,
+            },
+            End::Held(held) => Gives::Shared(held.any()),
+            End::Copied(copied) => Gives::Copied(copied),
+            End::Read(value) => Gives::Own(value),
+            End::Failed(error) => Gives::Error(error),
+            End::Lead(_) => Gives::Nothing,
+        }
+    }
+
+    fn leader(self) -> Leader {
         match self.0 {
-            End::Read(value) => Ok(Owned::Value(value)),
-            End::Failed(error) => Ok(Owned::Error(error)),
-            End::Held(_) | End::Copied(_) => Ok(Owned::Nothing),
-            End::Lead(leader) => Err(leader),
+            End::Lead(leader) => leader,
+            // All callers are held to one type, so this does not happen; if it did, the body would be right.
+            _ => Leader::PAST,
         }
     }
 }
@@ -335,77 +356,80 @@ impl Arrived {
 impl Leader {
     pub(crate) const PAST: Self = Self(None);
 
-    /// Ends the load with what the body returned, and gives it back.
-    pub fn finish<A>(self, returns: A, returned: A::Returned) -> A::Returned
+    /// Ends the load with what the body returned.
+    pub fn finish<A>(self, returns: A, returned: &A::Returned)
     where
         A: Answer<Value: Clone + Send + Sync + 'static>,
     {
-        self.end(returns, returned, None)
+        self.end(returns, returned, None);
     }
 
     /// The same where the function's options look at the value.
     pub fn finish_with<A>(
         self,
         returns: A,
-        returned: A::Returned,
+        returned: &A::Returned,
         store_if: Decision<'_, A::Value>,
         ttl_with: TtlWith<'_, A::Value>,
-    ) -> A::Returned
-    where
+    ) where
         A: Answer<Value: Clone + Send + Sync + 'static>,
     {
         self.end(
             returns,
             returned,
             Some(&|value| Wish::of(value, store_if, ttl_with)),
-        )
+        );
     }
 
-    fn end<A>(self, _returns: A, returned: A::Returned, wish: WishOf<'_, A::Value>) -> A::Returned
+    fn end<A>(self, _returns: A, returned: &A::Returned, wish: WishOf<'_, A::Value>)
     where
         A: Answer<Value: Clone + Send + Sync + 'static>,
     {
-        let Some(leading) = self.0 else {
-            return returned;
-        };
-        match A::Outcome::split(returned) {
-            Ok(value) => {
+        if self.0.is_none() {
+            return;
+        }
+        match A::Outcome::value(returned) {
+            Some(value) => {
                 let wish = match wish {
-                    Some(wish) => wish(&value),
+                    Some(wish) => wish(value),
                     None => Wish::USUAL,
                 };
-                leading.succeed(&value, wish, &|stamp| Held::new(value.clone(), stamp));
-                A::Outcome::success(value)
+                self.succeed(value, wish, &|stamp| Held::new(value.clone(), stamp));
             }
-            Err(returned) => {
-                leading.fail(A::Share::take(&returned));
-                returned
-            }
+            None => self.fail(A::Share::take(returned)),
         }
     }
 }
 
-impl Leading {
+// What the above calls takes pointers only: what is moved out of a box is copied, by code for every type.
+impl Leader {
     fn fail(self, error: Option<SharedError>) {
-        self.cache.counters.load_failures.one();
-        self.lead.fail(error);
+        if let Some(leading) = self.0 {
+            leading.cache.counters.load_failures.one();
+            leading.lead.fail(error);
+        }
     }
 
     /// `hold` makes the value one of this process.
     fn succeed(self, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>) {
+        let Some(leading) = self.0 else { return };
+        let Leading {
+            cache, kind, ttl, ..
+        } = &*leading;
         let lifetime = wish
             .store
-            .then(|| self.cache.lifetime(value, &self.kind, self.ttl, wish.ttl))
+            .then(|| cache.lifetime(value, kind, *ttl, wish.ttl))
             .flatten();
-        let epoch = self.lead.epoch();
         let held = hold(Stamp::new(
-            epoch,
+            leading.lead.epoch(),
             lifetime.unwrap_or_default(),
-            &self.cache.clock,
+            &cache.clock,
         ));
-        self.land(&held, lifetime);
+        leading.land(&held, lifetime);
     }
+}
 
+impl Leading {
     /// Ends the load with a value. What has no lifetime is shared with those who wait, and not kept for those who come.
     fn land(self, held: &Arc<Held>, lifetime: Option<Lifetime>) {
         let Self {

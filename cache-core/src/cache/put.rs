@@ -101,7 +101,7 @@ impl PutAttempt {
     }
 
     /// The body failed: nothing changes.
-    pub(crate) fn fail(self) {
+    pub(crate) fn fail(self: Box<Self>) {
         self.interrupted.disarm();
     }
 
@@ -110,7 +110,7 @@ impl PutAttempt {
     ///
     /// Once this returns, the put goes on to its end; the future only tells the outcome.
     pub(crate) fn finish(
-        self,
+        self: Box<Self>,
         value: &dyn Any,
         key: &dyn Fn(&CacheInner) -> Option<KeyText>,
         wish: Wish,

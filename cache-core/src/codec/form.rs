@@ -16,11 +16,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use self::direct::Ways;
 #[cfg(all(debug_assertions, not(test)))]
 use self::erased::Ways;
-use super::{CodecError, CodecHandle, none::is_none, raw::Raw};
+use super::{AnyValue, CodecError, CodecHandle, none, raw::Raw};
 use crate::fingerprint::{self, Structure, Subject};
-
-/// A value of a type that is not named.
-pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
 
 /// How values of a type are encoded and decoded, without naming it.
 ///
@@ -29,9 +26,7 @@ pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
 pub(crate) struct Form {
     subject: Subject,
     ways: Ways,
-    raw: fn() -> Option<Raw>,
-    /// Whether a value is `None`, seen from how it serialises: behind an `Arc` too.
-    pub(crate) is_none: fn(&dyn Any) -> bool,
+    known: Known,
 }
 
 impl std::fmt::Debug for Form {
@@ -50,8 +45,7 @@ impl Form {
             &Self {
                 subject: Subject::of::<V>(),
                 ways: Ways::of::<V>(),
-                raw: Raw::of::<V>,
-                is_none: is_none_of::<V>,
+                known: known::<V>,
             }
         }
     }
@@ -68,7 +62,7 @@ impl Form {
         if codec.is_positional() && !self.structure().positional {
             return Err(CodecError::NOT_POSITIONAL);
         }
-        match (self.raw)().and_then(|raw| raw.encode(codec, value)) {
+        match Raw::of(self.subject.id()).and_then(|raw| raw.encode(codec, value)) {
             Some(encoded) => encoded,
             None => self.ways.encode(codec, value),
         }
@@ -84,7 +78,7 @@ impl Form {
         bytes: &[u8],
         whole: &Bytes,
     ) -> Result<AnyValue, CodecError> {
-        match (self.raw)().and_then(|raw| raw.decode(codec, bytes, whole)) {
+        match Raw::of(self.subject.id()).and_then(|raw| raw.decode(codec, bytes, whole)) {
             Some(decoded) => decoded,
             None => self.ways.decode(codec, bytes),
         }
@@ -94,6 +88,11 @@ impl Form {
     #[cfg(test)]
     pub(crate) fn decode(&self, codec: &CodecHandle, bytes: &[u8]) -> Result<AnyValue, CodecError> {
         self.ways.decode(codec, bytes)
+    }
+
+    /// Whether a value is `None`, seen from how it serialises: behind an `Arc` too.
+    pub(crate) fn is_none(&self, value: &dyn Any) -> bool {
+        (self.known)(value).is_some_and(none::is_none)
     }
 
     /// A number that stands for the structure of the type, the same in every process and build. The first call for a
@@ -107,10 +106,13 @@ impl Form {
     }
 }
 
+/// A value of a type that is not named, as what serde makes of it. `None`: it is of another type.
+type Known = for<'v> fn(&'v dyn Any) -> Option<&'v dyn erased_serde::Serialize>;
+
 // A function and not a closure, and `match` in place of what takes one: that is less to compile for each type.
-fn is_none_of<V: Serialize + 'static>(value: &dyn Any) -> bool {
+fn known<V: Serialize + 'static>(value: &dyn Any) -> Option<&dyn erased_serde::Serialize> {
     match value.downcast_ref::<V>() {
-        Some(value) => is_none(value),
-        None => false,
+        Some(value) => Some(value),
+        None => None,
     }
 }

@@ -36,8 +36,7 @@ pub(super) enum Raw {
 }
 
 impl Raw {
-    pub(super) fn of<V: 'static>() -> Option<Self> {
-        let this = TypeId::of::<V>();
+    pub(super) fn of(this: TypeId) -> Option<Self> {
         if this == TypeId::of::<Vec<u8>>() {
             Some(Self::Vec)
         } else if this == TypeId::of::<Arc<[u8]>>() {
@@ -89,10 +88,12 @@ impl Raw {
             std::cmp::Ordering::Less => Err(CodecError::MALFORMED),
             std::cmp::Ordering::Greater => Err(CodecError::LEFT_OVER),
             std::cmp::Ordering::Equal => Ok(match self {
-                Self::Vec => Box::new(bytes.to_vec()),
-                Self::Arc => Box::new(Arc::<[u8]>::from(bytes)),
-                Self::Bytes if bytes.len() < SHARED_FROM => Box::new(Bytes::copy_from_slice(bytes)),
-                Self::Bytes => Box::new(whole.slice_ref(bytes)),
+                Self::Vec => AnyValue::new(bytes.to_vec()),
+                Self::Arc => AnyValue::new(Arc::<[u8]>::from(bytes)),
+                Self::Bytes if bytes.len() < SHARED_FROM => {
+                    AnyValue::new(Bytes::copy_from_slice(bytes))
+                }
+                Self::Bytes => AnyValue::new(whole.slice_ref(bytes)),
             }),
         })
     }
@@ -162,8 +163,8 @@ mod tests {
         assert_eq!(bytes, written(codec, value), "{codec:?}");
         let read = |bytes: &[u8]| {
             let whole = Bytes::copy_from_slice(bytes);
-            let value = form.decode_part(codec, &whole, &whole)?;
-            Ok::<V, CodecError>(*value.downcast().expect("of this type"))
+            let mut value = form.decode_part(codec, &whole, &whole)?;
+            Ok::<V, CodecError>(value.take().expect("of this type"))
         };
         assert_eq!(read(&bytes).as_ref(), Ok(value), "{codec:?}");
         assert!(read(&[&bytes[..], b"]"].concat()).is_err(), "{codec:?}");
@@ -204,7 +205,7 @@ mod tests {
             let written = form.encode(&codec, &Bytes::from(vec![7; length]));
             let whole = Bytes::from(written.expect("a form"));
             let read = form.decode_part(&codec, &whole, &whole).expect("a value");
-            let read = read.downcast_ref::<Bytes>().expect("of this type");
+            let read = read.get::<Bytes>().expect("of this type");
             let place = whole.as_ptr_range();
             assert_eq!(place.contains(&read.as_ptr()), shared);
         }

@@ -33,8 +33,8 @@ fn decode<V: Serialize + DeserializeOwned + Send + Sync + 'static>(
     codec: impl Into<CodecHandle>,
     bytes: &[u8],
 ) -> Result<V, CodecError> {
-    let value = Form::of::<V>().decode(&codec.into(), bytes)?;
-    Ok(*value.downcast().expect("of this type"))
+    let mut value = Form::of::<V>().decode(&codec.into(), bytes)?;
+    Ok(value.take().expect("of this type"))
 }
 
 /// Asserts that the codec gives the value back, and that it takes neither more nor fewer bytes for it.
@@ -558,5 +558,5 @@ proptest! {
 }
 
 fn serialises_as_none<V: Serialize + DeserializeOwned + Send + Sync + 'static>(value: &V) -> bool {
-    (Form::of::<V>().is_none)(value)
+    Form::of::<V>().is_none(value)
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::*;
 
-fn fingerprint<V: Serialize + DeserializeOwned + 'static>() -> u64 {
+fn fingerprint<V: Serialize + DeserializeOwned + Send + Sync + 'static>() -> u64 {
     Subject::of::<V>().find_out().fingerprint
 }
 
@@ -101,7 +101,6 @@ fn pointers_are_transparent() {
     let plain = fingerprint::<product::T>();
     assert_eq!(fingerprint::<Arc<product::T>>(), plain);
     assert_eq!(fingerprint::<Box<product::T>>(), plain);
-    assert_eq!(fingerprint::<Rc<product::T>>(), plain);
     assert_eq!(fingerprint::<Cow<'static, str>>(), fingerprint::<String>());
     assert_eq!(fingerprint::<Vec<Arc<u8>>>(), fingerprint::<Vec<u8>>());
 }
@@ -151,7 +150,7 @@ fn ordinary_types_are_told_apart() {
         BTreeMap<String, BTreeSet<u8>>,
         HashSet<char>,
         std::ops::Range<u8>,
-        std::cell::Cell<u8>,
+        std::sync::atomic::AtomicU8,
     )>();
     fingerprint::<(
         std::sync::Mutex<u8>,
@@ -269,7 +268,7 @@ fn what_describes_itself_is_seen_as_far_as_possible() {
         ($($module:ident)*) => { [$((stringify!($module), structure_only::<$module::T>())),*] };
     }
     /// Without the name of the type, which would tell them apart here in any case.
-    fn structure_only<V: Serialize + DeserializeOwned + 'static>() -> u64 {
+    fn structure_only<V: Serialize + DeserializeOwned + Send + Sync + 'static>() -> u64 {
         Subject::of::<V>().explore().hash("")
     }
     all_differ(&names_aside! {

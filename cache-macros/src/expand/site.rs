@@ -38,42 +38,51 @@ impl Expansion<'_> {
         let function = self.function.sig.ident.to_string();
         let function = function.trim_start_matches("r#");
         let managed = layer.manager.is_some();
-        let module = self.types(layer);
-        let types = match module {
-            Some(_) => quote_spanned!(*span=> __cache_hidden::types),
+        let named = self.types(layer);
+        let types = match named {
+            Some(_) => quote_spanned!(*span=> __cache_hidden),
             None => quote_spanned!(*span=> #private::Types::none),
         };
         let made = quote_spanned! {*span=>
             #private::site!(#attribute, #cache, #function, #managed, #types)
         };
-        match module {
-            Some(module) => quote_spanned!(*span=> let #site = { #module #made };),
+        match named {
+            Some(named) => quote_spanned!(*span=> let #site = { #named #made };),
             None => quote_spanned!(*span=> let #site = #made;),
         }
     }
 
-    /// The module that names the types of this layer, if there are any to name.
+    /// The function that names the types of this layer, if there are any to name.
     fn types(&self, layer: &Args) -> Option<TokenStream> {
         let span = &self.span;
+        // Beside what is declared in place of names, the path of a user might mean something else.
+        let (import, private) = match self.krate {
+            None => (None, self.private.clone()),
+            Some(path) => {
+                let alias = Ident::new("__cache_private", *span);
+                let import = quote_spanned!(*span=> use #path::__private as #alias;);
+                (Some(import), alias.into_token_stream())
+            }
+        };
         let mut naming = Naming::new(&self.function.sig, *span);
         let stored = self.function.output().filter(|_| layer.kind.stores());
         let serde = stored
             .filter(|ty| find(ty, &borrows_static).is_none())
             .map(|_| quote_spanned!(*span=> , serde));
         let value = match stored.and_then(|ty| naming.name(ty)) {
-            Some(ty) => quote_spanned!(*span=> __cache_private::value_type!(#ty #serde)),
+            Some(ty) => quote_spanned!(*span=> #private::value_type!(#ty #serde)),
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
         let mut part = |ty: Option<&Type>| match ty.and_then(|ty| naming.name_key(ty)) {
-            Some(ty) => quote_spanned!(*span=> __cache_private::KeyPart::of::<#ty>()),
-            None => quote_spanned!(*span=> __cache_private::KeyPart::unknown()),
+            Some(ty) => quote_spanned!(*span=> #private::KeyPart::of::<#ty>()),
+            None => quote_spanned!(*span=> #private::KeyPart::unknown()),
         };
         let parts: Option<Vec<_>> = if layer.has_implicit_key() {
             Some(
                 key_params(self.params)
                     .map(|param| match param.mark {
                         Some(Mark::Hash) => {
-                            quote_spanned!(*span=> __cache_private::KeyPart::hashed())
+                            quote_spanned!(*span=> #private::KeyPart::hashed())
                         }
                         _ => part(Some(&param.ty)),
                     })
@@ -95,14 +104,15 @@ impl Expansion<'_> {
         }
         let types = match parts {
             Some(parts) if stored.is_none() => {
-                quote_spanned!(*span=> __cache_private::Types::of_key(const { &[#(#parts),*] }))
+                quote_spanned!(*span=> #private::Types::of_key(&[#(#parts),*]))
             }
             Some(parts) => quote_spanned! {*span=>
-                __cache_private::Types::of_entry(#value, const { &[#(#parts),*] })
+                #private::Types::of_entry(#value, &[#(#parts),*])
             },
-            None => quote_spanned!(*span=> __cache_private::Types::of_value(#value)),
+            None => quote_spanned!(*span=> #private::Types::of_value(#value)),
         };
-        Some(naming.module(self.krate, &types))
+        let function = naming.function(&private, &types);
+        Some(quote_spanned!(*span=> #import #function))
     }
 
     /// The type of an expression that is a parameter or a reference to one.

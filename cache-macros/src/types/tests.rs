@@ -16,17 +16,17 @@ fn name(ty: &str) -> Option<String> {
 }
 
 #[test]
-fn types_are_named_from_one_module_further_in() {
+fn types_are_named_as_the_function_names_them() {
     for (ty, expected) in [
         ("u64", "u64"),
         ("Vec<Option<Product>>", "Vec<Option<Product>>"),
-        ("self::Product", "super::Product"),
-        ("super::shop::Product", "super::super::shop::Product"),
+        ("self::Product", "self::Product"),
+        ("super::shop::Product", "super::shop::Product"),
         ("crate::Product", "crate::Product"),
         ("::shop::Product", "::shop::Product"),
         (
             "std::sync::Arc<[self::P; 3]>",
-            "std::sync::Arc<[super::P;3]>",
+            "std::sync::Arc<[self::P;3]>",
         ),
         (
             "Result<Cow<'a, str>, Error>",
@@ -84,17 +84,17 @@ fn every_name_that_may_not_be_found_has_a_fallback() {
     ] {
         naming.name(&syn::parse_str(ty).unwrap()).unwrap();
     }
-    let module = compact(naming.module(None, &TokenStream::new()));
+    let function = compact(naming.function(&TokenStream::new(), &TokenStream::new()));
     for fallback in [
         "pubstructPage<A0:?::core::marker::Sized=(),A1:?::core::marker::Sized=(),>",
         "pubstructRow<>",
         "pubmodshop{pubstructId<'a0,>(::core::marker::PhantomData<&'a0()>,);pubmodinner{pubstructId<>();}}",
     ] {
-        assert!(module.contains(fallback), "{fallback} in {module}");
+        assert!(function.contains(fallback), "{fallback} in {function}");
     }
     assert!(
-        !module.contains("structDuration") && !module.contains("structX"),
-        "{module}"
+        !function.contains("structDuration") && !function.contains("structX"),
+        "{function}"
     );
 }
 
@@ -107,6 +107,6 @@ fn a_name_that_is_both_a_type_and_a_module_is_left_unknown() {
             .name(&syn::parse_str("(Other, shop)").unwrap())
             .is_none()
     );
-    let module = compact(naming.module(None, &TokenStream::new()));
-    assert!(!module.contains("Other"), "{module}");
+    let function = compact(naming.function(&TokenStream::new(), &TokenStream::new()));
+    assert!(!function.contains("Other"), "{function}");
 }

@@ -21,7 +21,7 @@ impl Ways {
             encode: |codec, value| {
                 codec.encode_direct::<V>(value.downcast_ref().ok_or(CodecError::REFUSED)?)
             },
-            decode: |codec, bytes| Ok(Box::new(codec.decode_direct::<V>(bytes)?)),
+            decode: |codec, bytes| Ok(AnyValue::new(codec.decode_direct::<V>(bytes)?)),
         }
     }
 

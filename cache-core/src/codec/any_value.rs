@@ -1,0 +1,70 @@
+//! Values of types that are not named.
+
+use std::{any::Any, fmt};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::dynamic::Seed;
+
+/// A value of a type that is not named.
+///
+/// It is an `Option` in a box, out of which it can be taken without anything that has to be compiled for its type.
+pub(crate) struct AnyValue(Box<dyn Any + Send + Sync>);
+
+impl AnyValue {
+    pub(crate) fn new<V: Send + Sync + 'static>(value: V) -> Self {
+        Self(Box::new(Some(value)))
+    }
+
+    /// The value, if it is a `V`.
+    pub(crate) fn get<V: 'static>(&self) -> Option<&V> {
+        match self.0.downcast_ref::<Option<V>>() {
+            Some(value) => value.as_ref(),
+            None => None,
+        }
+    }
+
+    /// Takes the value out, if it is a `V`.
+    pub(crate) fn take<V: 'static>(&mut self) -> Option<V> {
+        match self.0.downcast_mut::<Option<V>>() {
+            Some(value) => value.take(),
+            None => None,
+        }
+    }
+}
+
+// The value is not shown.
+impl fmt::Debug for AnyValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyValue").finish_non_exhaustive()
+    }
+}
+
+/// The place for a value that is still to be read.
+pub(crate) trait Place: for<'de> Seed<'de> + Any + Send + Sync {
+    /// What has been read.
+    fn value(&self) -> Option<&dyn erased_serde::Serialize>;
+}
+
+impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Place for Option<V> {
+    fn value(&self) -> Option<&dyn erased_serde::Serialize> {
+        match self {
+            Some(value) => Some(value),
+            None => None,
+        }
+    }
+}
+
+/// A place for a value of a type.
+pub(crate) type NewPlace = fn() -> Box<dyn Place>;
+
+/// The [`NewPlace`] of a type.
+pub(crate) fn place<V: Serialize + DeserializeOwned + Send + Sync + 'static>() -> Box<dyn Place> {
+    Box::new(None::<V>)
+}
+
+impl From<Box<dyn Place>> for AnyValue {
+    fn from(place: Box<dyn Place>) -> Self {
+        Self(place)
+    }
+}
