@@ -9,20 +9,15 @@
 //! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
 //! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
 //!
-//! A step that may have to wait gives a [`Soon`], which is the same whatever the function. Only [`Arriving`] names its types, to
-//! answer at once what is at hand; all its waiting is a [`Soon`] too. So all that is compiled for a function are its body and
-//! a few calls.
+//! A step that may have to wait gives a [`Soon`], which is the same whatever the function. So all that is compiled for a function
+//! are its body and a few calls.
 
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
 
 mod plan;
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -41,11 +36,11 @@ pub use crate::{
     },
 };
 use crate::{
-    cache::{CacheInner, Decision, Interrupted, PutAttempt, Target, TtlWith, Wish},
+    cache::{CacheInner, Decision, Interrupted, Put, Target, TtlWith, Wish},
     key::KeyText,
     manager::CacheManager,
     memory::Held,
-    value::{Keeping, ValueKind, Wanted},
+    value::{Keeping, ValueKind},
 };
 
 /// The questions to a [`Probe`], to be imported as a whole: some are always used, so that no lint has to be allowed, which
@@ -166,41 +161,12 @@ impl<T: Serialize + ?Sized> KeyArgument for T {}
 /// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
-/// Before the body of a `cache_result`.
-///
-/// The plan is left where it is, and what is at hand comes without a detour: what is moved right after it was written is
-/// waited for.
+/// Before the body of a `cache_result`. The plan is of no more use then.
 #[inline]
-pub fn arrive<A: Answer>(plan: &mut Plan, _returns: A) -> Arriving<'_> {
-    Arriving {
-        plan,
-        wanted: A::wanted,
-    }
-}
-
-/// A call on its way to a value, or to the lead of the load that is to make it.
-pub struct Arriving<'p> {
-    plan: &'p mut Plan,
-    wanted: fn() -> Option<Wanted>,
-}
-
-impl Future for Arriving<'_> {
-    type Output = Arrived;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Arrived> {
-        let Self { plan, wanted } = &mut *self;
-        if !plan.has_begun() {
-            let Some(wanted) = wanted() else {
-                return Poll::Ready(Arrived::past());
-            };
-            let found = plan.look(&wanted.kind);
-            if !found.is_nothing() {
-                return Poll::Ready(Arrived::in_front(found));
-            }
-            plan.begin(&wanted);
-        }
-        plan.poll(context)
+pub fn arrive<A: Answer>(plan: &mut Plan, _returns: A) -> Soon<Arrived> {
+    match A::wanted() {
+        Some(wanted) => plan.arrive(&wanted),
+        None => Soon::now(Arrived::past()),
     }
 }
 
@@ -226,7 +192,7 @@ fn attempt_put_as(plan: Plan, kind: Option<ValueKind>) -> Soon<Attempt> {
 }
 
 /// A put whose body runs.
-pub struct Attempt(Option<Box<PutAttempt>>);
+pub struct Attempt(Option<Box<dyn Put>>);
 
 impl Attempt {
     /// If it succeeded.
@@ -295,7 +261,15 @@ pub fn begin_change(plan: Plan) -> Change {
 }
 
 /// An invalidation whose body runs.
-pub struct Change(Option<Box<Invalidation>>);
+pub struct Change(Option<Box<dyn Changes>>);
+
+trait Changes: Send {
+    /// Nothing changes.
+    fn disarm(self: Box<Self>);
+
+    /// Ends what is to be ended. `by_value` gives it where it was not known before the body.
+    fn end(self: Box<Self>, by_value: &dyn Fn(&CacheInner) -> Option<KeyText>) -> Soon<()>;
+}
 
 struct Invalidation {
     cache: Arc<CacheInner>,
@@ -321,17 +295,15 @@ impl Change {
         let Some(change) = self.0 else {
             return Soon::now(());
         };
-        if !invalidate_if.is_none_or(|invalidate_if| invalidate_if(value)) {
-            change.interrupted.disarm();
+        let done = match invalidate_if {
+            Some(invalidate_if) => invalidate_if(value),
+            None => true,
+        };
+        if !done {
+            change.disarm();
             return Soon::now(());
         }
-        let by_value = || key_of_value(&change.cache, value, key_parts, key_with);
-        // A key that is not known may be any.
-        let target = change
-            .known
-            .clone()
-            .unwrap_or_else(|| by_value().map_or(Target::All, Target::Key));
-        change.end(target)
+        change.end(&|cache| key_of_value(cache, value, key_parts, key_with))
     }
 
     /// If it failed, with `when = "always"`.
@@ -339,17 +311,23 @@ impl Change {
     /// Who waits for this has to keep the error meanwhile: it has to be `Send` if the future is to be.
     pub fn finish_failed(self) -> Soon<()> {
         match self.0 {
-            Some(change) => {
-                let target = change.known.clone().unwrap_or(Target::All);
-                change.end(target)
-            }
+            Some(change) => change.end(&|_| None),
             None => Soon::now(()),
         }
     }
 }
 
-impl Invalidation {
-    fn end(self, target: Target) -> Soon<()> {
+impl Changes for Invalidation {
+    fn disarm(self: Box<Self>) {
+        self.interrupted.disarm();
+    }
+
+    fn end(self: Box<Self>, by_value: &dyn Fn(&CacheInner) -> Option<KeyText>) -> Soon<()> {
+        // A key that is not known may be any.
+        let target = self
+            .known
+            .clone()
+            .unwrap_or_else(|| by_value(&self.cache).map_or(Target::All, Target::Key));
         let ended = end(&self.cache, target);
         self.interrupted.disarm();
         ended
@@ -389,7 +367,7 @@ impl Step for Attempt {
 impl Step for Change {
     fn fail(self) {
         if let Some(change) = self.0 {
-            change.interrupted.disarm();
+            change.disarm();
         }
     }
 }

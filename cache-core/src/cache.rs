@@ -35,7 +35,7 @@ use self::remote::Read;
 pub(crate) use self::{
     invalidate::{Interrupted, Target},
     load::{Decision, TtlWith, Wish},
-    put::PutAttempt,
+    put::Put,
 };
 pub use self::{
     load::{Arrived, Leader},

@@ -4,6 +4,7 @@
 #![allow(missing_docs, missing_debug_implementations)]
 
 use std::{
+    fmt,
     ops::Deref,
     sync::{
         Arc, OnceLock,
@@ -39,7 +40,19 @@ pub struct Site {
     /// Whether it was said that the cache cannot be made.
     said: AtomicBool,
     /// The cache of the process-wide manager.
-    resolved: OnceLock<Option<Arc<CacheInner>>>,
+    resolved: OnceLock<Option<Box<dyn Resolved>>>,
+}
+
+/// A cache, as an object: that one is `Sync` need not be found out for every `static` again, from everything that a cache is made
+/// of.
+trait Resolved: fmt::Debug + Send + Sync {
+    fn cache(&self) -> &Arc<CacheInner>;
+}
+
+impl Resolved for Arc<CacheInner> {
+    fn cache(&self) -> &Arc<CacheInner> {
+        self
+    }
 }
 
 impl Site {
@@ -81,15 +94,19 @@ impl Site {
             Some(resolved) => resolved,
             None => self.find_global(),
         };
-        resolved.as_ref().map(SiteCache::Known)
+        match resolved {
+            Some(resolved) => Some(SiteCache::Known(resolved.cache())),
+            None => None,
+        }
     }
 
     #[cold]
-    fn find_global(&self) -> &Option<Arc<CacheInner>> {
+    fn find_global(&self) -> &Option<Box<dyn Resolved>> {
         self.resolved.get_or_init(|| {
-            self.find(CacheManager::global_for(|| {
+            let cache = self.find(CacheManager::global_for(|| {
                 format!("`{}` was called before any was installed", self.function)
-            }))
+            }));
+            cache.map(|cache| Box::new(cache) as _)
         })
     }
 

@@ -46,20 +46,22 @@ struct Expansion<'a> {
 //         let site_0 = { fn __cache_hidden() -> Types { … } site!(Result, "product", "product", false, __cache_hidden) };
 //         let returns = returns!(Ret, serde, share);
 //         'layer_0: {
-//             let step = {
+//             let arriving = {
 //                 let mut plan_0 = Plan::keyed(site_0, 1);
 //                 Plan::part(&mut plan_0, &id);
 //                 Plan::ttl(&mut plan_0, Duration::new(30, 0));
-//                 match arrive(&mut plan_0, returns).await {
-//                     Ok(returned) => break 'layer_0 returned,
-//                     Err(leader) => leader,
-//                 }
+//                 arrive(&mut plan_0, returns)
+//             };
+//             let step = match Arrived::conclude(arriving.await, returns) {
+//                 Ok(returned) => break 'layer_0 returned,
+//                 Err(leader) => leader,
 //             };
 //             let returned = async move {
 //                 if false { return never::<Ret>(); }
 //                 { body }
 //             }.await;
-//             Leader::finish(step, returns, returned)
+//             Leader::finish(step, returns, &returned);
+//             returned
 //         }
 //     }
 pub(crate) fn expand(
@@ -227,8 +229,7 @@ impl Expansion<'_> {
         (plans, run)
     }
 
-    /// Whether a plan is made where it is used, because nothing is waited for before: then it need not be moved, and is gone before the
-    /// body runs.
+    /// Whether a plan is made where it is used, because nothing is waited for before: then it need not be moved.
     fn plans_in_place(&self) -> bool {
         !self.apart && matches!(self.layers, [layer] if layer.kind == Kind::Result)
     }

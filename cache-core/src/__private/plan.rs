@@ -1,20 +1,14 @@
 //! What is known of a call before its body runs.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use super::KeyArgument;
 use crate::{
     cache::{Arrived, CacheInner, LoadOptions, Soon},
-    front::Found,
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     site::{Attribute, Site, SiteCache},
-    value::{ValueKind, Wanted},
+    value::Wanted,
 };
 
 /// One attribute's part in one call, as far as it is known before the body runs.
@@ -23,8 +17,6 @@ pub struct Plan {
     cache: Option<SiteCache>,
     key: PlannedKey,
     pub(super) options: LoadOptions,
-    /// What a call that reads waits for, once it has begun to.
-    arriving: Option<Soon<Arrived>>,
 }
 
 enum PlannedKey {
@@ -41,7 +33,6 @@ impl Plan {
             cache: site.known(),
             key: PlannedKey::Parts(KeyParts::new(parts)),
             options: LoadOptions::default(),
-            arriving: None,
         }
     }
 
@@ -101,7 +92,6 @@ impl Plan {
             cache: cache.filter(|_| enabled),
             key,
             options: LoadOptions::default(),
-            arriving: None,
         }
     }
 
@@ -132,40 +122,22 @@ impl Plan {
         }
     }
 
-    /// All parts are added: what was hit lately under this key.
-    pub(super) fn look(&mut self, kind: &ValueKind) -> Found {
-        match (&self.cache, &mut self.key) {
-            (Some(cache), PlannedKey::Parts(parts)) => match parts.close(cache.secret()) {
-                Some(key) => cache.hit_in_front(key, kind),
-                None => Found::nothing(),
-            },
-            _ => Found::nothing(),
-        }
-    }
-
-    /// Whether there is something to wait for, or was.
-    #[inline]
-    pub(super) fn has_begun(&self) -> bool {
-        self.arriving.is_some()
-    }
-
-    /// What comes after a [`look`](Self::look) that found nothing.
-    pub(super) fn begin(&mut self, wanted: &Wanted) {
-        let key = std::mem::replace(&mut self.key, PlannedKey::All);
-        self.arriving = Some(match (&self.cache, key) {
-            (Some(cache), PlannedKey::Parts(parts)) => {
-                cache.arrive(cache.key_of(parts), wanted.kind, wanted.error, self.options)
+    /// All parts are added: what was hit lately under this key, or what else the call comes to.
+    pub(super) fn arrive(&mut self, wanted: &Wanted) -> Soon<Arrived> {
+        let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) else {
+            return Soon::now(Arrived::past());
+        };
+        if let Some(key) = parts.close(cache.secret()) {
+            let found = cache.hit_in_front(key, &wanted.kind);
+            if !found.is_nothing() {
+                return Soon::now(Arrived::in_front(found));
             }
-            _ => Soon::now(Arrived::past()),
-        });
-    }
-
-    /// Waits for what has begun.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Arrived> {
-        match &mut self.arriving {
-            Some(soon) => Pin::new(soon).poll(context),
-            None => Poll::Ready(Arrived::past()),
         }
+        let key = match std::mem::replace(&mut self.key, PlannedKey::All) {
+            PlannedKey::Parts(parts) => cache.key_of(parts),
+            PlannedKey::FromValue | PlannedKey::All => None,
+        };
+        cache.arrive(key, wanted.kind, wanted.error, self.options)
     }
 
     /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.

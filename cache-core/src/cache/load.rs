@@ -104,7 +104,17 @@ enum Gives<'e> {
 /// The call that runs the body, and its duties. Dropped, it hands over to somebody who waits.
 ///
 /// `None`: it has none, the cache is not used.
-pub struct Leader(Option<Box<Leading>>);
+///
+/// What it has to do is an object, as with all that is kept while a body runs: that it is `Send` need not be found out for every
+/// function again, from everything that a cache is made of.
+pub struct Leader(Option<Box<dyn Leads>>);
+
+trait Leads: Send {
+    fn fail(self: Box<Self>, error: Option<SharedError>);
+
+    /// `hold` makes the value one of this process.
+    fn succeed(self: Box<Self>, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>);
+}
 
 struct Leading {
     cache: Arc<CacheInner>,
@@ -385,47 +395,37 @@ impl Leader {
     where
         A: Answer<Value: Clone + Send + Sync + 'static>,
     {
-        if self.0.is_none() {
-            return;
-        }
+        let Some(leads) = self.0 else { return };
         match A::Outcome::value(returned) {
             Some(value) => {
                 let wish = match wish {
                     Some(wish) => wish(value),
                     None => Wish::USUAL,
                 };
-                self.succeed(value, wish, &|stamp| Held::new(value.clone(), stamp));
+                leads.succeed(value, wish, &|stamp| Held::new(value.clone(), stamp));
             }
-            None => self.fail(A::Share::take(returned)),
+            None => leads.fail(A::Share::take(returned)),
         }
     }
 }
 
-// What the above calls takes pointers only: what is moved out of a box is copied, by code for every type.
-impl Leader {
-    fn fail(self, error: Option<SharedError>) {
-        if let Some(leading) = self.0 {
-            leading.cache.counters.load_failures.one();
-            leading.lead.fail(error);
-        }
+impl Leads for Leading {
+    fn fail(self: Box<Self>, error: Option<SharedError>) {
+        self.cache.counters.load_failures.one();
+        self.lead.fail(error);
     }
 
-    /// `hold` makes the value one of this process.
-    fn succeed(self, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>) {
-        let Some(leading) = self.0 else { return };
-        let Leading {
-            cache, kind, ttl, ..
-        } = &*leading;
+    fn succeed(self: Box<Self>, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>) {
         let lifetime = wish
             .store
-            .then(|| cache.lifetime(value, kind, *ttl, wish.ttl))
+            .then(|| self.cache.lifetime(value, &self.kind, self.ttl, wish.ttl))
             .flatten();
         let held = hold(Stamp::new(
-            leading.lead.epoch(),
+            self.lead.epoch(),
             lifetime.unwrap_or_default(),
-            &cache.clock,
+            &self.cache.clock,
         ));
-        leading.land(&held, lifetime);
+        self.land(&held, lifetime);
     }
 }
 

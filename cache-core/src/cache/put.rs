@@ -47,7 +47,7 @@ impl CacheInner {
         key: Option<KeyText>,
         kind: ValueKind,
         ttl: Option<Duration>,
-    ) -> Soon<Result<Option<Box<PutAttempt>>, CacheError>> {
+    ) -> Soon<Result<Option<Box<dyn Put>>, CacheError>> {
         if self.is_disabled() {
             return Soon::now(Ok(None));
         }
@@ -80,8 +80,26 @@ impl CacheInner {
     }
 }
 
+/// A put whose body runs, as an object.
+pub(crate) trait Put: Send {
+    /// The body failed: nothing changes.
+    fn fail(self: Box<Self>);
+
+    /// Stores the value that the body made. `key` gives its key where it was not known before, `hold` makes it a value of this
+    /// process.
+    ///
+    /// Once this returns, the put goes on to its end; the future only tells the outcome.
+    fn finish(
+        self: Box<Self>,
+        value: &dyn Any,
+        key: &dyn Fn(&CacheInner) -> Option<KeyText>,
+        wish: Wish,
+        hold: &dyn Fn(Stamp) -> Arc<Held>,
+    ) -> Soon<Result<(), CacheError>>;
+}
+
 impl PutAttempt {
-    async fn read_fence(mut self: Box<Self>) -> Result<Option<Box<Self>>, CacheError> {
+    async fn read_fence(mut self: Box<Self>) -> Result<Option<Box<dyn Put>>, CacheError> {
         let cache = &self.cache;
         if let Some(backend) = cache.config.backend() {
             let began = Instant::now();
@@ -99,17 +117,14 @@ impl PutAttempt {
         }
         Ok(Some(self))
     }
+}
 
-    /// The body failed: nothing changes.
-    pub(crate) fn fail(self: Box<Self>) {
+impl Put for PutAttempt {
+    fn fail(self: Box<Self>) {
         self.interrupted.disarm();
     }
 
-    /// Stores the value that the body made. `key` gives its key where it was not known before, `hold` makes it a value of this
-    /// process.
-    ///
-    /// Once this returns, the put goes on to its end; the future only tells the outcome.
-    pub(crate) fn finish(
+    fn finish(
         self: Box<Self>,
         value: &dyn Any,
         key: &dyn Fn(&CacheInner) -> Option<KeyText>,
@@ -138,7 +153,9 @@ impl PutAttempt {
         };
         self.store(key, value, lifetime, hold)
     }
+}
 
+impl PutAttempt {
     fn store(
         self,
         key: KeyText,

@@ -66,17 +66,18 @@ impl Expansion<'_> {
         let plan = if self.plans_in_place() {
             plan.to_token_stream()
         } else {
-            // Moved, so that it is gone before the body runs.
+            // Moved, so that it is gone before anything is waited for.
             quote_spanned!(*span=> { #plan })
         };
         quote_spanned! {*span=>
             #label: {
-                let #step = {
+                let arriving = {
                     #made
-                    match #private::Arrived::conclude(#private::arrive(&mut #plan, #returns).await, returns) {
-                        ::core::result::Result::Ok(returned) => break #label returned,
-                        ::core::result::Result::Err(leader) => leader,
-                    }
+                    #private::arrive(&mut #plan, #returns)
+                };
+                let #step = match #private::Arrived::conclude(arriving.await, returns) {
+                    ::core::result::Result::Ok(returned) => break #label returned,
+                    ::core::result::Result::Err(leader) => leader,
                 };
                 let returned = #within;
                 #finish
