@@ -161,12 +161,21 @@ impl<T: Serialize + ?Sized> KeyArgument for T {}
 /// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
 
-/// Before the body of a `cache_result`. The plan is of no more use then.
+/// Before the body of a `cache_result`: what the function returns, if that is at hand. The plan is of no more use then.
+///
+/// # Errors
+/// What is to be waited for.
 #[inline]
-pub fn arrive<A: Answer>(plan: &mut Plan, _returns: A) -> Soon<Arrived> {
-    match A::wanted() {
-        Some(wanted) => plan.arrive(&wanted),
-        None => Soon::now(Arrived::past()),
+pub fn arrive<A>(plan: &mut Plan, _returns: A) -> Result<A::Returned, Soon<Arrived>>
+where
+    A: Answer<Value: Clone + 'static>,
+{
+    let Some(wanted) = A::wanted() else {
+        return Err(Soon::now(Arrived::past()));
+    };
+    match plan.look(&wanted.kind).value::<A::Value>() {
+        Some(value) => Ok(A::Outcome::success(value.clone())),
+        None => Err(plan.arrive(&wanted)),
     }
 }
 

@@ -18,10 +18,7 @@
 //! A key has one place, which it shares with others: there is nothing to search, to order or to grow. Who reads takes no
 //! lock and writes to nothing that other threads use.
 
-use std::{
-    any::Any,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwapOption, Guard};
 use xxhash_rust::xxh3::xxh3_64;
@@ -116,11 +113,6 @@ impl Found {
     #[inline]
     fn held(&self) -> Option<&Held> {
         self.0.as_ref()?.held.get()
-    }
-
-    #[inline]
-    pub(crate) fn any(&self) -> Option<&dyn Any> {
-        Some(self.held()?.any())
     }
 
     /// The value, if there is one and it is a `V`.

@@ -46,13 +46,16 @@ struct Expansion<'a> {
 //         let site_0 = { fn __cache_hidden() -> Types { … } site!(Result, "product", "product", false, __cache_hidden) };
 //         let returns = returns!(Ret, serde, share);
 //         'layer_0: {
-//             let arriving = {
+//             let soon = match {
 //                 let mut plan_0 = Plan::keyed(site_0, 1);
 //                 Plan::part(&mut plan_0, &id);
 //                 Plan::ttl(&mut plan_0, Duration::new(30, 0));
 //                 arrive(&mut plan_0, returns)
+//             } {
+//                 Ok(returned) => break 'layer_0 returned,
+//                 Err(soon) => soon,
 //             };
-//             let step = match Arrived::conclude(arriving.await, returns) {
+//             let step = match Arrived::conclude(soon.await, returns) {
 //                 Ok(returned) => break 'layer_0 returned,
 //                 Err(leader) => leader,
 //             };

@@ -5,10 +5,11 @@ use std::{sync::Arc, time::Duration};
 use super::KeyArgument;
 use crate::{
     cache::{Arrived, CacheInner, LoadOptions, Soon},
+    front::Found,
     key::{Hashed, KeyParts, KeyText},
     manager::CacheManager,
     site::{Attribute, Site, SiteCache},
-    value::Wanted,
+    value::{ValueKind, Wanted},
 };
 
 /// One attribute's part in one call, as far as it is known before the body runs.
@@ -122,22 +123,26 @@ impl Plan {
         }
     }
 
-    /// All parts are added: what was hit lately under this key, or what else the call comes to.
-    pub(super) fn arrive(&mut self, wanted: &Wanted) -> Soon<Arrived> {
-        let (Some(cache), PlannedKey::Parts(parts)) = (&self.cache, &mut self.key) else {
-            return Soon::now(Arrived::past());
-        };
-        if let Some(key) = parts.close(cache.secret()) {
-            let found = cache.hit_in_front(key, &wanted.kind);
-            if !found.is_nothing() {
-                return Soon::now(Arrived::in_front(found));
-            }
+    /// All parts are added: what was hit lately under this key.
+    pub(super) fn look(&mut self, kind: &ValueKind) -> Found {
+        match (&self.cache, &mut self.key) {
+            (Some(cache), PlannedKey::Parts(parts)) => match parts.close(cache.secret()) {
+                Some(key) => cache.hit_in_front(key, kind),
+                None => Found::nothing(),
+            },
+            _ => Found::nothing(),
         }
-        let key = match std::mem::replace(&mut self.key, PlannedKey::All) {
-            PlannedKey::Parts(parts) => cache.key_of(parts),
-            PlannedKey::FromValue | PlannedKey::All => None,
-        };
-        cache.arrive(key, wanted.kind, wanted.error, self.options)
+    }
+
+    /// What a call comes to that [looked](Self::look) and found nothing.
+    pub(super) fn arrive(&mut self, wanted: &Wanted) -> Soon<Arrived> {
+        let key = std::mem::replace(&mut self.key, PlannedKey::All);
+        match (&self.cache, key) {
+            (Some(cache), PlannedKey::Parts(parts)) => {
+                cache.arrive(cache.key_of(parts), wanted.kind, wanted.error, self.options)
+            }
+            _ => Soon::now(Arrived::past()),
+        }
     }
 
     /// The cache, if there is one to be used, and what the key is; without a key text the call goes past the cache.

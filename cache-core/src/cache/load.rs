@@ -19,7 +19,6 @@ use crate::{
     codec::AnyValue,
     copies::Copied,
     flight::{Ended, Entered, Lead, SharedError, Tokens, Waited, Waiter},
-    front::Found,
     key::KeyText,
     memory::{Held, Stamp},
     value::{Answer, Outcome, Share, ValueKind},
@@ -76,8 +75,6 @@ pub(super) struct Load {
 pub struct Arrived(End);
 
 enum End {
-    /// A value of this process that was hit lately.
-    InFront(Found),
     /// A value of this process.
     Held(Arc<Held>),
     /// A value that was read for this call alone.
@@ -299,16 +296,10 @@ impl Arrived {
         Self(End::Lead(Leader::PAST))
     }
 
-    #[inline]
-    pub(crate) fn in_front(found: Found) -> Self {
-        Self(End::InFront(found))
-    }
-
     /// What the function returns, or the leader of the load that is to make it.
     ///
     /// # Errors
     /// The body has to run.
-    #[inline]
     pub fn conclude<A>(mut self, _returns: A) -> Result<A::Returned, Leader>
     where
         A: Answer<Value: Clone + 'static>,
@@ -339,13 +330,8 @@ impl Arrived {
         Err(self.leader())
     }
 
-    #[inline]
     fn gives(&mut self) -> Gives<'_> {
         match &mut self.0 {
-            End::InFront(found) => match found.any() {
-                Some(value) => Gives::Shared(value),
-                None => Gives::Nothing,
-            },
             End::Held(held) => Gives::Shared(held.any()),
             End::Copied(copied) => Gives::Copied(copied),
             End::Read(value) => Gives::Own(value),
@@ -379,7 +365,7 @@ impl Leader {
         self,
         returns: A,
         returned: &A::Returned,
-        store_if: Decision<'_, A::Value>,
+        store_if: &dyn Fn(&A::Value) -> bool,
         ttl_with: TtlWith<'_, A::Value>,
     ) where
         A: Answer<Value: Clone + Send + Sync + 'static>,
@@ -387,7 +373,7 @@ impl Leader {
         self.end(
             returns,
             returned,
-            Some(&|value| Wish::of(value, store_if, ttl_with)),
+            Some(&|value| Wish::of(value, Some(store_if), ttl_with)),
         );
     }
 

@@ -56,9 +56,13 @@ impl Expansion<'_> {
         let (plan, step, label) = self.locals(i);
         let returns = self.named_returns(layer);
         let finish = if looks_at_value(layer) {
-            let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
+            let store_if = match &layer.store_if {
+                Some(expr) => self.over_the_value(expr, &self.bool()),
+                None => quote_spanned!(*span=> |_| true),
+            };
+            let ttl_with = self.ttl_with(layer);
             quote_spanned! {*span=>
-                #private::Leader::finish_with(#step, returns, &returned, #store_if, #ttl_with);
+                #private::Leader::finish_with(#step, returns, &returned, &#store_if, #ttl_with);
             }
         } else {
             quote_spanned!(*span=> #private::Leader::finish(#step, returns, &returned);)
@@ -71,11 +75,11 @@ impl Expansion<'_> {
         };
         quote_spanned! {*span=>
             #label: {
-                let arriving = {
-                    #made
-                    #private::arrive(&mut #plan, #returns)
+                let soon = match { #made #private::arrive(&mut #plan, #returns) } {
+                    ::core::result::Result::Ok(returned) => break #label returned,
+                    ::core::result::Result::Err(soon) => soon,
                 };
-                let #step = match #private::Arrived::conclude(arriving.await, returns) {
+                let #step = match #private::Arrived::conclude(soon.await, returns) {
                     ::core::result::Result::Ok(returned) => break #label returned,
                     ::core::result::Result::Err(leader) => leader,
                 };
@@ -179,7 +183,11 @@ impl Expansion<'_> {
 
     /// `store_if` or `invalidate_if`.
     fn decision(&self, option: &Option<Expr>) -> TokenStream {
-        self.option(option, &quote_spanned!(self.span=> ::core::primitive::bool))
+        self.option(option, &self.bool())
+    }
+
+    fn bool(&self) -> TokenStream {
+        quote_spanned!(self.span=> ::core::primitive::bool)
     }
 
     fn ttl_with(&self, layer: &Args) -> TokenStream {
