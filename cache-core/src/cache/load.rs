@@ -304,30 +304,23 @@ impl Arrived {
     where
         A: Answer<Value: Clone + 'static>,
     {
-        match self.gives() {
-            Gives::Shared(value) => {
-                if let Some(value) = value.downcast_ref::<A::Value>() {
-                    return Ok(A::Outcome::success(value.clone()));
-                }
-            }
-            Gives::Copied(copied) => {
-                if let Some(value) = copied.value::<A::Value>() {
-                    return Ok(A::Outcome::success(value.clone()));
-                }
-            }
-            Gives::Own(value) => {
-                if let Some(value) = value.take() {
-                    return Ok(A::Outcome::success(value));
-                }
-            }
-            Gives::Error(error) => {
-                if let Some(returned) = A::Share::give(error) {
-                    return Ok(returned);
-                }
-            }
-            Gives::Nothing => {}
+        let shared = match self.gives() {
+            Gives::Shared(value) => value.downcast_ref::<A::Value>(),
+            Gives::Copied(copied) => copied.value(),
+            Gives::Own(value) => match value.take() {
+                Some(value) => return Ok(A::Outcome::success(value)),
+                None => None,
+            },
+            Gives::Error(error) => match A::Share::give(error) {
+                Some(returned) => return Ok(returned),
+                None => None,
+            },
+            Gives::Nothing => None,
+        };
+        match shared {
+            Some(value) => Ok(A::Outcome::success(value.clone())),
+            None => Err(self.leader()),
         }
-        Err(self.leader())
     }
 
     fn gives(&mut self) -> Gives<'_> {
