@@ -94,10 +94,9 @@ impl Site {
             Some(resolved) => resolved,
             None => self.find_global(),
         };
-        match resolved {
-            Some(resolved) => Some(SiteCache::Known(resolved.cache())),
-            None => None,
-        }
+        resolved
+            .as_ref()
+            .map(|resolved| SiteCache::Known(resolved.cache()))
     }
 
     #[cold]

@@ -77,6 +77,8 @@ impl<T, E> Outcome for IsResult<T, E> {
     type Returned = Result<T, E>;
     type Value = T;
 
+    // Plain matches: all else is one or two functions more to compile for every type.
+    #[allow(clippy::manual_ok_err)]
     fn value(returned: &Result<T, E>) -> Option<&T> {
         match returned {
             Ok(value) => Some(value),
@@ -84,7 +86,6 @@ impl<T, E> Outcome for IsResult<T, E> {
         }
     }
 
-    // A plain match: the closure would be one or two functions more to compile for every type.
     fn split(returned: Result<T, E>) -> Result<T, Result<T, E>> {
         match returned {
             Ok(value) => Ok(value),
@@ -303,13 +304,10 @@ pub trait Answer: Copy {
     /// What a call that reads looks for; `None`: nothing, for values of this type are not kept.
     #[inline]
     fn wanted() -> Option<Wanted> {
-        match Self::Keeping::kind() {
-            Some(kind) => Some(Wanted {
-                kind,
-                error: Self::Share::error(),
-            }),
-            None => None,
-        }
+        Some(Wanted {
+            kind: Self::Keeping::kind()?,
+            error: Self::Share::error(),
+        })
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! A body is not ours to understand; one that does not parse yet is the compiler's to report, at its own place.
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, Pat, PatIdent, Signature, Token, Type, Visibility,
-    parse::{Parse, ParseStream, Parser},
+    Attribute, FnArg, Pat, PatIdent, Signature, Token, Type, Visibility, braced,
+    parse::{Parse, ParseStream},
     token::Brace,
 };
 
@@ -48,34 +48,22 @@ pub(crate) enum Body {
     None(Token![;]),
 }
 
-/// What is before the body.
-struct Head {
-    attrs: Vec<Attribute>,
-    vis: Visibility,
-    sig: Signature,
-}
-
-impl Parse for Head {
+impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(Self {
-            attrs: input.call(Attribute::parse_outer)?,
-            vis: input.parse()?,
-            sig: input.parse()?,
-        })
-    }
-}
-
-impl Function {
-    /// The body is no part of what is parsed: it would take most of the time.
-    pub(crate) fn parse(item: TokenStream) -> syn::Result<Self> {
-        let mut head: Vec<TokenTree> = item.into_iter().collect();
-        let body = match head.pop() {
-            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
-                Body::block(&group)?
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let body = if input.peek(Token![;]) {
+            Body::None(input.parse()?)
+        } else {
+            let content;
+            let brace = braced!(content in input);
+            Body::Block {
+                brace,
+                inner: content.call(Attribute::parse_inner)?,
+                statements: content.parse()?,
             }
-            last => Body::None(syn::parse2(last.into_iter().collect())?),
         };
-        let Head { attrs, vis, sig } = syn::parse2(head.into_iter().collect())?;
         let mut function = Self {
             attrs,
             vis,
@@ -85,32 +73,6 @@ impl Function {
         };
         function.output = function.find_output();
         Ok(function)
-    }
-}
-
-impl Body {
-    fn block(group: &Group) -> syn::Result<Self> {
-        let statements = group.stream();
-        let has_inner = statements
-            .clone()
-            .into_iter()
-            .map(|tree| tree.to_string())
-            .take(2)
-            .eq(["#", "!"]);
-        let (inner, statements) = if has_inner {
-            let apart =
-                |input: ParseStream<'_>| Ok((input.call(Attribute::parse_inner)?, input.parse()?));
-            apart.parse2(statements)?
-        } else {
-            (Vec::new(), statements)
-        };
-        Ok(Self::Block {
-            brace: Brace {
-                span: group.delim_span(),
-            },
-            inner,
-            statements,
-        })
     }
 }
 

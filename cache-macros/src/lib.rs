@@ -81,7 +81,7 @@ fn attribute(kind: Kind, args: TokenStream2, item: TokenStream2) -> TokenStream2
     if expand::is_kept(&args) {
         return TokenStream2::new();
     }
-    let Ok(function) = Function::parse(item.clone()) else {
+    let Ok(function) = syn::parse2::<Function>(item.clone()) else {
         let mut errors = Errors::default();
         let message = format!("`{}` goes on an async function", kind.name());
         errors.at_span(Span::call_site(), message);

@@ -1,11 +1,7 @@
 use super::*;
 
-fn function(text: &str) -> Function {
-    Function::parse(text.parse().unwrap()).unwrap()
-}
-
 fn form(text: &str) -> Option<String> {
-    match function(text).form()? {
+    match syn::parse_str::<Function>(text).unwrap().form()? {
         Form::Async { block } => Some(format!("async {block}")),
         Form::Boxed {
             before, pin, block, ..
@@ -90,7 +86,7 @@ fn the_output_is_what_awaiting_gives() {
         ),
         ("fn f() -> Fut<'_> { g() }", Some("Fut < '_ >")),
     ] {
-        let function = function(text);
+        let function: Function = syn::parse_str(text).unwrap();
         let found = function.output().map(|ty| ty.to_token_stream().to_string());
         assert_eq!(found.as_deref(), output, "{text}");
     }
@@ -109,7 +105,7 @@ fn marked_parameters_make_up_the_key_else_all() {
         ),
         ("async fn f(&self) {}", vec![]),
     ] {
-        let mut function = function(text);
+        let mut function: Function = syn::parse_str(text).unwrap();
         let mut errors = Errors::default();
         let params = function.take_params(&mut errors);
         let names: Vec<_> = key_params(&params)
@@ -129,11 +125,11 @@ fn marked_parameters_make_up_the_key_else_all() {
 
 #[test]
 fn every_outcome_of_a_condition_is_a_version() {
-    let function = function(
+    let function = syn::parse_str::<Function>(
         "#[inline] #[cfg_attr(a, cache_invalidate(cache = \"x\"), doc = \"y\")] #[cfg_attr(b, doc = \"z\")] \
          async fn f(#[cfg(a)] id: u8, #[cfg_attr(not(c), cache_key)] other: u8, #[cfg_attr(b, allow(unused))] x: u8) {}",
     );
-    let found: Vec<_> = versions::versions(function)
+    let found: Vec<_> = versions::versions(function.unwrap())
         .iter()
         .map(|version| version.to_token_stream().to_string().replace(' ', ""))
         .collect();
