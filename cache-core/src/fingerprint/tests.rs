@@ -5,7 +5,6 @@ use std::{
     net::{IpAddr, SocketAddr},
     num::{NonZeroI8, NonZeroU64},
     path::PathBuf,
-    rc::Rc,
     sync::Arc,
     time::{Duration, SystemTime},
 };
