@@ -12,6 +12,7 @@ use std::{cell::Cell, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 
+use self::access::OneByOne;
 use super::MAX_DEPTH;
 
 /// How a format writes text.
@@ -43,11 +44,11 @@ impl Bounds<'_> {
     }
 
     #[inline(always)]
-    fn count_element<E: Error>(self) -> Result<(), E> {
+    fn count<E: Error>(self, elements: usize) -> Result<(), E> {
         let left = self
             .elements
             .get()
-            .checked_sub(1)
+            .checked_sub(elements)
             .ok_or_else(|| E::custom("too many elements"))?;
         self.elements.set(left);
         Ok(())
@@ -87,15 +88,6 @@ impl Bounded<'_, ()> {
 }
 
 impl<'b, T> Bounded<'b, T> {
-    #[inline(always)]
-    fn with<U>(&self, inner: U) -> Bounded<'b, U> {
-        Bounded {
-            inner,
-            bounds: self.bounds,
-            counted: self.counted,
-        }
-    }
-
     #[inline(always)]
     fn fixed<U>(&self, inner: U) -> Bounded<'b, U> {
         Bounded {
@@ -317,19 +309,32 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
 
     #[inline(always)]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let access = self.with(access);
+        let number = access.size_hint();
+        let access = self.fixed(access);
+        match number {
+            // That is the number that the format goes by.
+            Some(number) if self.counted => self.bounds.count(number)?,
+            None if self.counted => return self.inner.visit_seq(OneByOne(access)),
+            _ => {}
+        }
         self.inner.visit_seq(access)
     }
 
     #[inline(always)]
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let access = self.with(access);
+        let number = access.size_hint();
+        let access = self.fixed(access);
+        match number {
+            Some(number) if self.counted => self.bounds.count(number)?,
+            None if self.counted => return self.inner.visit_map(OneByOne(access)),
+            _ => {}
+        }
         self.inner.visit_map(access)
     }
 
     #[inline(always)]
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let access = self.with(access);
+        let access = self.fixed(access);
         self.inner.visit_enum(access)
     }
 }

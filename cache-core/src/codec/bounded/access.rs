@@ -12,9 +12,6 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<'_, A> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        if self.counted {
-            self.bounds.count_element()?;
-        }
         let seed = self.deeper(seed)?;
         self.inner.next_element_seed(seed)
     }
@@ -33,9 +30,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        if self.counted {
-            self.bounds.count_element()?;
-        }
         let seed = self.deeper(seed)?;
         self.inner.next_key_seed(seed)
     }
@@ -49,6 +43,40 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<'_, A> {
     #[inline(always)]
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
+    }
+}
+
+/// The elements of a sequence or a map whose number is not known before.
+pub(super) struct OneByOne<'b, A>(pub(super) Bounded<'b, A>);
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for OneByOne<'_, A> {
+    type Error = A::Error;
+
+    #[inline(always)]
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.0.bounds.count(1)?;
+        self.0.next_element_seed(seed)
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OneByOne<'_, A> {
+    type Error = A::Error;
+
+    #[inline(always)]
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.0.bounds.count(1)?;
+        self.0.next_key_seed(seed)
+    }
+
+    #[inline(always)]
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.0.next_value_seed(seed)
     }
 }
 
