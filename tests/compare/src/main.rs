@@ -105,7 +105,7 @@ async fn compare(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         invalidation::memory(plan, &table).await;
     }
     if arguments.wants("redis") {
-        redis::hits(plan, &table).await;
+        redis::hits(plan, &table).await?;
     }
     if arguments.wants("misses") {
         redis::misses(plan, &table).await;

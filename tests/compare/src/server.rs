@@ -1,6 +1,6 @@
 //! The Redis server, which is started for the comparison and ends with it.
 
-use std::sync::OnceLock;
+use std::{io, process::Command, sync::OnceLock, thread::available_parallelism};
 
 use cache_redis::dev::RedisServer;
 use redis::aio::MultiplexedConnection;
@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 static SERVER: OnceLock<RedisServer> = OnceLock::new();
 
 /// Starts it on a free port.
-pub fn start() -> Result<(), std::io::Error> {
+pub fn start() -> io::Result<()> {
     let server = RedisServer::start()?;
     let _ = SERVER.set(server);
     Ok(())
@@ -25,6 +25,49 @@ pub async fn connect() -> MultiplexedConnection {
         .get_multiplexed_async_connection()
         .await
         .expect("the server answers")
+}
+
+/// Where client and server run.
+#[derive(Clone, Copy)]
+pub enum Place {
+    /// Both on one processor. Where few ask, it is luck whether each answer has to wake another processor, which takes longer
+    /// than all else; here none has to.
+    OneProcessor,
+    /// On all there are.
+    Anywhere,
+}
+
+/// Has the threads that there are run there.
+pub async fn run(place: Place) -> io::Result<()> {
+    // Asked once: later the answer would be where this thread may run then.
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    let all = *PROCESSORS.get_or_init(|| available_parallelism().map_or(1, usize::from));
+    let processors = match place {
+        Place::OneProcessor => "0".to_owned(),
+        Place::Anywhere => format!("0-{}", all - 1),
+    };
+    for process in [std::process::id().to_string(), process().await] {
+        let placed = Command::new("taskset")
+            .args(["-acp", &processors, &process])
+            .output()
+            .map_err(|error| io::Error::other(format!("`taskset` of util-linux: {error}")))?;
+        if !placed.status.success() {
+            return Err(io::Error::other("`taskset` failed"));
+        }
+    }
+    Ok(())
+}
+
+/// The number of the server's process.
+async fn process() -> String {
+    let info: String = redis::cmd("INFO")
+        .arg("server")
+        .query_async(&mut connect().await)
+        .await
+        .expect("the server answers");
+    let mut lines = info.lines();
+    let process = lines.find_map(|line| line.strip_prefix("process_id:"));
+    process.expect("it says so").to_owned()
 }
 
 /// How many keys there are.

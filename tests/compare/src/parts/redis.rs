@@ -1,6 +1,9 @@
 //! Hits through Redis, and misses.
 
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use crate::{
     contenders::{
@@ -9,6 +12,7 @@ use crate::{
         Start, by_hand, cached, caller, hitbox, ours, start,
     },
     measure::{Plan, Watch, by_turns, processor_time},
+    server::{self, Place},
     table::{Lines, Table},
     work::{self, CATEGORY, fresh},
 };
@@ -16,7 +20,7 @@ use crate::{
 /// How many keys are asked for.
 const KEYS: u64 = 500;
 
-pub async fn hits(plan: Plan, table: &Table) {
+pub async fn hits(plan: Plan, table: &Table) -> io::Result<()> {
     let small: Vec<(Column, Caller)> = vec![
         (Ours, caller(ours::redis_product)),
         (Validated, caller(ours::validated_product)),
@@ -46,11 +50,16 @@ pub async fn hits(plan: Plan, table: &Table) {
         ),
     ];
     table.heading("Redis: hits");
-    lines(plan, table, "200 B", &small).await;
-    lines(plan, table, "8 KB", &large).await;
+    lines(plan, table, "200 B", &small).await?;
+    lines(plan, table, "8 KB", &large).await
 }
 
-async fn lines(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Caller)]) {
+async fn lines(
+    plan: Plan,
+    table: &Table,
+    what: &str,
+    contenders: &[(Column, Caller)],
+) -> io::Result<()> {
     for (_, call) in contenders {
         // Loads all keys, with time enough for the stores of those that do not wait for them; then it has them all.
         for _ in 0..2 {
@@ -59,6 +68,11 @@ async fn lines(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Cal
         }
     }
     for callers in [1, 50, 500] {
+        let place = match callers {
+            1 => Place::OneProcessor,
+            _ => Place::Anywhere,
+        };
+        server::run(place).await?;
         work::bodies();
         let [hits, p50, p99, here, no_hits] = by_turns(plan.rounds, contenders, async |call| {
             let processor = processor_time();
@@ -76,10 +90,13 @@ async fn lines(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Cal
             ]
         })
         .await;
-        let plural = if callers == 1 { "caller" } else { "callers" };
+        let (plural, on) = match place {
+            Place::OneProcessor => ("caller", ", all on one processor"),
+            Place::Anywhere => ("callers", ""),
+        };
         table.line(
             Lines::Redis,
-            &format!("{what}, {callers} {plural}: thousand hits/s"),
+            &format!("{what}, {callers} {plural}{on}: thousand hits/s"),
             &hits,
         );
         table.line(Lines::Redis, "&nbsp; p50: µs", &p50);
@@ -95,6 +112,7 @@ async fn lines(plan: Plan, table: &Table, what: &str, contenders: &[(Column, Cal
             &no_hits,
         );
     }
+    Ok(())
 }
 
 /// The time of each call, in order, and of all.
