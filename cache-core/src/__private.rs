@@ -73,8 +73,11 @@ macro_rules! __returns {
         use $crate::__private::questions::*;
         if false {
             let outcome = $crate::__private::Probe::<$returned>::NEW.cache_outcome();
-            let (value, error) = (outcome.value_probe(), outcome.error_probe());
-            $crate::__private::Returns::of(outcome, (&value).$kept(), error.$share())
+            $crate::__private::Returns::of(
+                outcome,
+                (&outcome.value).$kept(),
+                outcome.error.$share(),
+            )
         } else {
             $crate::__private::Returns::INFERRED
         }
@@ -112,7 +115,7 @@ macro_rules! __value_type {
         $crate::__private::value_type(if false {
             let value = $crate::__private::Probe::<$returned>::NEW
                 .cache_outcome()
-                .value_probe();
+                .value;
             ::core::option::Option::Some((value.cache_content(), (&value).$kept()))
         } else {
             ::core::option::Option::None

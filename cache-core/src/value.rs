@@ -66,12 +66,18 @@ pub trait Outcome: Copy {
 }
 
 /// The function returns a `Result`.
-pub struct IsResult<T, E>(PhantomData<fn() -> (T, E)>);
+pub struct IsResult<T, E> {
+    pub value: Probe<T>,
+    pub error: ErrorProbe<T, E>,
+}
 
 /// The function returns a plain value.
-pub struct IsPlain<R>(PhantomData<fn() -> R>);
+pub struct IsPlain<R> {
+    pub value: Probe<R>,
+    pub error: NoErrorProbe<R>,
+}
 
-copied!(IsResult<T, E>, IsPlain<R>);
+copied!(IsResult<T, E>, IsPlain<R>, Probe<T>, ErrorProbe<T, E>, NoErrorProbe<R>);
 
 impl<T, E> Outcome for IsResult<T, E> {
     type Returned = Result<T, E>;
@@ -115,30 +121,6 @@ impl<R> Outcome for IsPlain<R> {
     }
 }
 
-impl<T, E> IsResult<T, E> {
-    pub(crate) const NEW: Self = Self(PhantomData);
-
-    pub fn value_probe(self) -> Probe<T> {
-        Probe::NEW
-    }
-
-    pub fn error_probe(self) -> ErrorProbe<T, E> {
-        ErrorProbe(PhantomData)
-    }
-}
-
-impl<R> IsPlain<R> {
-    pub(crate) const NEW: Self = Self(PhantomData);
-
-    pub fn value_probe(self) -> Probe<R> {
-        Probe::NEW
-    }
-
-    pub fn error_probe(self) -> NoErrorProbe<R> {
-        NoErrorProbe(PhantomData)
-    }
-}
-
 /// A question about a type: `Probe::<T>::NEW.cache_question()`. The names are ones that no blanket trait of a user is likely to
 /// have.
 pub struct Probe<T>(PhantomData<fn() -> T>);
@@ -155,7 +137,10 @@ pub struct NoErrorProbe<R>(PhantomData<fn() -> R>);
 
 impl<T, E> Probe<Result<T, E>> {
     pub fn cache_outcome(&self) -> IsResult<T, E> {
-        IsResult::NEW
+        IsResult {
+            value: Probe::NEW,
+            error: ErrorProbe(PhantomData),
+        }
     }
 }
 
@@ -167,7 +152,10 @@ pub trait OutcomeOfPlain {
 impl<R> OutcomeOfPlain for Probe<R> {
     type Outcome = IsPlain<R>;
     fn cache_outcome(&self) -> Self::Outcome {
-        IsPlain::NEW
+        IsPlain {
+            value: Probe::NEW,
+            error: NoErrorProbe(PhantomData),
+        }
     }
 }
 

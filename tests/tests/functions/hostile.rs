@@ -103,8 +103,6 @@ mod shadowed {
         fn part(&self) {}
         fn hashed(&self) {}
         fn outcome(self) {}
-        fn value_probe(self) {}
-        fn error_probe(self) {}
         fn names(self) {}
         fn into(self) {}
         fn into_future(self) {}
