@@ -5,7 +5,7 @@
 //!
 //! | attribute | before | after |
 //! |---|---|---|
-//! | `cache_result` | [`arrive`] | [`Leader::finish`] |
+//! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
 //! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
 //! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
 //!
@@ -31,9 +31,7 @@ pub use crate::{
     name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
-    value::{
-        Answer, HIDDEN, IsPlain, IsResult, Outcome, Probe, Returns, Unstored, ValueType, value_type,
-    },
+    value::{Answer, IsPlain, IsResult, Outcome, Probe, Returns, Unstored, ValueType, value_type},
 };
 use crate::{
     cache::{CacheInner, Decision, Interrupted, Put, Target, TtlWith, Wish},
@@ -174,7 +172,7 @@ where
     A: Answer<Value: Clone + 'static>,
 {
     let Some(wanted) = A::wanted() else {
-        return Err(Soon::now(Arrived::past()));
+        return Err(Arrived::past());
     };
     match plan.look(&wanted.kind).value::<A::Value>() {
         Some(value) => Ok(A::Outcome::success(value.clone())),
@@ -275,6 +273,7 @@ pub fn begin_change(plan: Plan) -> Change {
 /// An invalidation whose body runs.
 pub struct Change(Option<Box<dyn Changes>>);
 
+/// What an invalidation does when its body is over. It is an object for the reason that [`Leader`] gives.
 trait Changes: Send {
     /// Nothing changes.
     fn disarm(self: Box<Self>);
@@ -293,7 +292,7 @@ struct Invalidation {
 impl Change {
     /// If it succeeded.
     pub fn finish(self) -> Soon<()> {
-        self.finish_with(&(), None, 0, None)
+        self.finish_with(&(), &|_| true, 0, None)
     }
 
     /// The same where the options look at the value.
@@ -307,11 +306,7 @@ impl Change {
         let Some(change) = self.0 else {
             return Soon::now(());
         };
-        let done = match invalidate_if {
-            Some(invalidate_if) => invalidate_if(value),
-            None => true,
-        };
-        if !done {
+        if !invalidate_if(value) {
             change.disarm();
             return Soon::now(());
         }

@@ -294,7 +294,7 @@ pub trait Answer: Copy {
     fn wanted() -> Option<Wanted> {
         Some(Wanted {
             kind: Self::Keeping::kind()?,
-            error: Self::Share::error(),
+            shares: Self::Share::error(),
         })
     }
 }
@@ -303,7 +303,7 @@ pub trait Answer: Copy {
 pub struct Wanted {
     pub(crate) kind: ValueKind,
     /// The type of the errors it can take from another caller's load.
-    pub(crate) error: Option<TypeId>,
+    pub(crate) shares: Option<TypeId>,
 }
 
 impl<O: Outcome, K: Keeping, S: Share<Returned = O::Returned>> Answer for Returns<O, K, S> {
@@ -314,8 +314,8 @@ impl<O: Outcome, K: Keeping, S: Share<Returned = O::Returned>> Answer for Return
     type Share = S;
 }
 
-/// What stands in the name of a type that could not be named where functions register themselves.
-pub const HIDDEN: &str = "__cache_hidden";
+/// The function that names types where functions register themselves: it is in the name of what only stands in for a type there.
+pub(crate) const HIDDEN: &str = "__cache_hidden";
 
 /// The type of a cache's values.
 #[derive(Clone, Copy)]

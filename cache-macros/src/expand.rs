@@ -1,5 +1,5 @@
-//! The code that the attributes of one function become: layers around the body, each a step before it and one after it, both
-//! calls of `cache_core::__private`.
+//! The code that the attributes of one function become: layers around the body, each a step before it and one after it, which
+//! are calls of `cache_core::__private`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};

@@ -73,7 +73,7 @@ impl Naming {
         }
     }
 
-    /// How the types are named; `None` if it cannot.
+    /// How `ty` is named within [`function`](Self::function); `None` if it cannot be.
     pub(crate) fn name(&mut self, ty: &Type) -> Option<TokenStream> {
         let mut ty = ty.clone();
         let mut uses = Vec::new();
@@ -194,10 +194,10 @@ impl Naming {
     /// The function `__cache_hidden`, which gives `types`.
     // Output:
     //     fn __cache_hidden() -> Types {
-    //         struct Row<A0: ?Sized = ()>(PhantomData<A0>);
+    //         pub struct Row<A0: ?Sized = ()>(PhantomData<A0>);
     //         {
     //             use self::*;
-    //             Types { … }
+    //             Types::of_entry(…)
     //         }
     //     }
     pub(crate) fn function(&self, private: &TokenStream, types: &TokenStream) -> TokenStream {

@@ -138,10 +138,13 @@ impl Plan {
     pub(super) fn arrive(&mut self, wanted: &Wanted) -> Soon<Arrived> {
         let key = std::mem::replace(&mut self.key, PlannedKey::All);
         match (&self.cache, key) {
-            (Some(cache), PlannedKey::Parts(parts)) => {
-                cache.arrive(cache.key_of(parts), wanted.kind, wanted.error, self.options)
-            }
-            _ => Soon::now(Arrived::past()),
+            (Some(cache), PlannedKey::Parts(parts)) => cache.arrive(
+                cache.key_of(parts),
+                wanted.kind,
+                wanted.shares,
+                self.options,
+            ),
+            _ => Arrived::past(),
         }
     }
 

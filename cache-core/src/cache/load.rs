@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Whether a value is to be kept, or whether it is a reason to invalidate.
-pub(crate) type Decision<'f, V> = Option<&'f dyn Fn(&V) -> bool>;
+pub(crate) type Decision<'f, V> = &'f dyn Fn(&V) -> bool;
 
 /// For how long it is to be kept.
 pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
@@ -48,11 +48,8 @@ impl Wish {
     };
 
     pub(crate) fn of<V>(value: &V, store_if: Decision<'_, V>, ttl_with: TtlWith<'_, V>) -> Self {
-        // Plain matches: each closure would be a function more to compile for every type.
-        let store = match store_if {
-            Some(store_if) => store_if(value),
-            None => true,
-        };
+        let store = store_if(value);
+        // A plain match: a closure would be a function more to compile for every type.
         let ttl = match ttl_with {
             Some(ttl_with) if store => Some(ttl_with(value)),
             _ => None,
@@ -88,12 +85,13 @@ enum End {
 }
 
 /// What there is in an [`End`] for a function to return. Apart from it, so that taking that to pieces is compiled once.
-enum Gives<'e> {
+enum Given<'e> {
     /// A value that others have too.
     Shared(&'e dyn Any),
-    /// One that this call has for itself.
-    Own(&'e mut AnyValue),
+    /// The same, kept as it was read: its type is known only to who takes it.
     Copied(&'e Copied),
+    /// A value that this call has for itself.
+    Own(&'e mut AnyValue),
     Error(&'e SharedError),
     Nothing,
 }
@@ -106,7 +104,9 @@ enum Gives<'e> {
 /// function again, from everything that a cache is made of.
 pub struct Leader(Option<Box<dyn Leads>>);
 
+/// What a [`Leader`] has to do.
 trait Leads: Send {
+    /// `error` is for those who wait.
     fn fail(self: Box<Self>, error: Option<SharedError>);
 
     /// `hold` makes the value one of this process.
@@ -138,7 +138,7 @@ impl CacheInner {
     ) -> Soon<Arrived> {
         let Some(key) = key.filter(|_| self.uses(&kind)) else {
             self.bypass();
-            return Soon::now(Arrived::past());
+            return Arrived::past();
         };
         if let Some(held) = self.hit(&key) {
             return Arrived::hit(held);
@@ -287,13 +287,13 @@ impl Load {
 }
 
 impl Arrived {
-    pub(crate) fn hit(held: Arc<Held>) -> Soon<Self> {
+    fn hit(held: Arc<Held>) -> Soon<Self> {
         Soon::now(Self(End::Held(held)))
     }
 
     /// For a call that goes past the cache.
-    pub(crate) fn past() -> Self {
-        Self(End::Lead(Leader::PAST))
+    pub(crate) fn past() -> Soon<Self> {
+        Soon::now(Self(End::Lead(Leader::PAST)))
     }
 
     /// What the function returns, or the leader of the load that is to make it.
@@ -304,18 +304,18 @@ impl Arrived {
     where
         A: Answer<Value: Clone + 'static>,
     {
-        let shared = match self.gives() {
-            Gives::Shared(value) => value.downcast_ref::<A::Value>(),
-            Gives::Copied(copied) => copied.value(),
-            Gives::Own(value) => match value.take() {
+        let shared = match self.given() {
+            Given::Shared(value) => value.downcast_ref::<A::Value>(),
+            Given::Copied(copied) => copied.value(),
+            Given::Own(value) => match value.take() {
                 Some(value) => return Ok(A::Outcome::success(value)),
                 None => None,
             },
-            Gives::Error(error) => match A::Share::give(error) {
+            Given::Error(error) => match A::Share::give(error) {
                 Some(returned) => return Ok(returned),
                 None => None,
             },
-            Gives::Nothing => None,
+            Given::Nothing => None,
         };
         match shared {
             Some(value) => Ok(A::Outcome::success(value.clone())),
@@ -323,13 +323,13 @@ impl Arrived {
         }
     }
 
-    fn gives(&mut self) -> Gives<'_> {
+    fn given(&mut self) -> Given<'_> {
         match &mut self.0 {
-            End::Held(held) => Gives::Shared(held.any()),
-            End::Copied(copied) => Gives::Copied(copied),
-            End::Read(value) => Gives::Own(value),
-            End::Failed(error) => Gives::Error(error),
-            End::Lead(_) => Gives::Nothing,
+            End::Held(held) => Given::Shared(held.any()),
+            End::Copied(copied) => Given::Copied(copied),
+            End::Read(value) => Given::Own(value),
+            End::Failed(error) => Given::Error(error),
+            End::Lead(_) => Given::Nothing,
         }
     }
 
@@ -343,7 +343,7 @@ impl Arrived {
 }
 
 impl Leader {
-    pub(crate) const PAST: Self = Self(None);
+    const PAST: Self = Self(None);
 
     /// Ends the load with what the body returned.
     pub fn finish<A>(self, returns: A, returned: &A::Returned)
@@ -358,7 +358,7 @@ impl Leader {
         self,
         returns: A,
         returned: &A::Returned,
-        store_if: &dyn Fn(&A::Value) -> bool,
+        store_if: Decision<'_, A::Value>,
         ttl_with: TtlWith<'_, A::Value>,
     ) where
         A: Answer<Value: Clone + Send + Sync + 'static>,
@@ -366,7 +366,7 @@ impl Leader {
         self.end(
             returns,
             returned,
-            Some(&|value| Wish::of(value, Some(store_if), ttl_with)),
+            Some(&|value| Wish::of(value, store_if, ttl_with)),
         );
     }
 

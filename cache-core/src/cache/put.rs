@@ -19,8 +19,8 @@ use crate::{
 ///
 /// The fence is made of what is known before the body: an invalidation, or another put, that comes while the body runs may
 /// have seen newer data than the body did.
-pub(crate) struct PutAttempt {
-    pub(crate) cache: Arc<CacheInner>,
+struct PutAttempt {
+    cache: Arc<CacheInner>,
     key: Option<KeyText>,
     kind: ValueKind,
     ttl: Option<Duration>,
@@ -80,7 +80,7 @@ impl CacheInner {
     }
 }
 
-/// A put whose body runs, as an object.
+/// A put whose body runs. It is an object for the reason that [`Leader`](super::Leader) gives.
 pub(crate) trait Put: Send {
     /// The body failed: nothing changes.
     fn fail(self: Box<Self>);

@@ -1,6 +1,6 @@
 //! Values of types that are not named.
 
-use std::{any::Any, fmt};
+use std::any::Any;
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -8,7 +8,8 @@ use super::dynamic::Seed;
 
 /// A value of a type that is not named.
 ///
-/// It is an `Option` in a box, out of which it can be taken without anything that has to be compiled for its type.
+/// It is an `Option` in a box. So the place that a value was read into becomes it as it is, and to take the value out is less to
+/// compile for each type than to downcast the box.
 pub(crate) struct AnyValue(Box<dyn Any + Send + Sync>);
 
 impl AnyValue {
@@ -30,13 +31,6 @@ impl AnyValue {
             Some(value) => value.take(),
             None => None,
         }
-    }
-}
-
-// The value is not shown.
-impl fmt::Debug for AnyValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnyValue").finish_non_exhaustive()
     }
 }
 

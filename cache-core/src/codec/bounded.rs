@@ -311,11 +311,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let number = access.size_hint();
         let access = self.fixed(access);
-        match number {
-            // That is the number that the format goes by.
-            Some(number) if self.counted => self.bounds.count(number)?,
-            None if self.counted => return self.inner.visit_seq(OneByOne(access)),
-            _ => {}
+        if self.counted {
+            match number {
+                Some(number) => self.bounds.count(number)?,
+                None => return self.inner.visit_seq(OneByOne(access)),
+            }
         }
         self.inner.visit_seq(access)
     }
@@ -324,10 +324,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounded<'_, V> {
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let number = access.size_hint();
         let access = self.fixed(access);
-        match number {
-            Some(number) if self.counted => self.bounds.count(number)?,
-            None if self.counted => return self.inner.visit_map(OneByOne(access)),
-            _ => {}
+        if self.counted {
+            match number {
+                Some(number) => self.bounds.count(number)?,
+                None => return self.inner.visit_map(OneByOne(access)),
+            }
         }
         self.inner.visit_map(access)
     }

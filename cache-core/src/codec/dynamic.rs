@@ -12,7 +12,7 @@ mod tests;
 
 use serde::de::{Deserialize, Error, Unexpected};
 
-pub(crate) use self::asking::Asking;
+use self::asking::Asking;
 pub(super) use self::format::FromFormat;
 use crate::fingerprint::Stop;
 

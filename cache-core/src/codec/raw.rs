@@ -36,12 +36,13 @@ pub(super) enum Raw {
 }
 
 impl Raw {
-    pub(super) fn of(this: TypeId) -> Option<Self> {
-        if this == TypeId::of::<Vec<u8>>() {
+    /// Of the type with that id, if it is one of these.
+    pub(super) fn of(id: TypeId) -> Option<Self> {
+        if id == TypeId::of::<Vec<u8>>() {
             Some(Self::Vec)
-        } else if this == TypeId::of::<Arc<[u8]>>() {
+        } else if id == TypeId::of::<Arc<[u8]>>() {
             Some(Self::Arc)
-        } else if this == TypeId::of::<Bytes>() {
+        } else if id == TypeId::of::<Bytes>() {
             Some(Self::Bytes)
         } else {
             None

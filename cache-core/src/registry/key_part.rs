@@ -14,22 +14,22 @@ pub struct KeyPart(Part);
 
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// Of the type with that name. The name is asked for when it is needed: so all there is for a part is a constant.
+    /// Of the type with that name. The name is asked for when it is needed: so all that is compiled for a part is a pointer.
     Of(fn() -> &'static str),
     Hashed,
     Unknown,
 }
 
 impl KeyPart {
-    pub const fn of<T: ?Sized + 'static>() -> Self {
+    pub fn of<T: ?Sized + 'static>() -> Self {
         Self(Part::Of(type_name::<T>))
     }
 
-    pub const fn hashed() -> Self {
+    pub fn hashed() -> Self {
         Self(Part::Hashed)
     }
 
-    pub const fn unknown() -> Self {
+    pub fn unknown() -> Self {
         Self(Part::Unknown)
     }
 

@@ -56,13 +56,9 @@ impl Expansion<'_> {
         let (plan, step, label) = self.locals(i);
         let returns = self.named_returns(layer);
         let finish = if looks_at_value(layer) {
-            let store_if = match &layer.store_if {
-                Some(expr) => self.over_the_value(expr, &self.bool()),
-                None => quote_spanned!(*span=> |_| true),
-            };
-            let ttl_with = self.ttl_with(layer);
+            let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             quote_spanned! {*span=>
-                #private::Leader::finish_with(#step, returns, &returned, &#store_if, #ttl_with);
+                #private::Leader::finish_with(#step, returns, &returned, #store_if, #ttl_with);
             }
         } else {
             quote_spanned!(*span=> #private::Leader::finish(#step, returns, &returned);)
@@ -183,28 +179,19 @@ impl Expansion<'_> {
 
     /// `store_if` or `invalidate_if`.
     fn decision(&self, option: &Option<Expr>) -> TokenStream {
-        self.option(option, &self.bool())
-    }
-
-    fn bool(&self) -> TokenStream {
-        quote_spanned!(self.span=> ::core::primitive::bool)
+        let Some(expr) = option else {
+            return quote_spanned!(self.span=> &|_| true);
+        };
+        let over = self.over_the_value(expr, &quote_spanned!(self.span=> ::core::primitive::bool));
+        quote_spanned!(self.span=> &#over)
     }
 
     fn ttl_with(&self, layer: &Args) -> TokenStream {
-        self.option(
-            &layer.ttl_with,
-            &quote_spanned!(self.span=> ::core::time::Duration),
-        )
-    }
-
-    fn option(&self, option: &Option<Expr>, ty: &TokenStream) -> TokenStream {
-        match option {
-            Some(expr) => {
-                let over = self.over_the_value(expr, ty);
-                quote_spanned!(self.span=> ::core::option::Option::Some(&#over))
-            }
-            None => quote_spanned!(self.span=> ::core::option::Option::None),
-        }
+        let Some(expr) = &layer.ttl_with else {
+            return quote_spanned!(self.span=> ::core::option::Option::None);
+        };
+        let over = self.over_the_value(expr, &quote_spanned!(self.span=> ::core::time::Duration));
+        quote_spanned!(self.span=> ::core::option::Option::Some(&#over))
     }
 
     /// With `cache = PATH` the compiler compares the type of the value.

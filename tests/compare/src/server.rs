@@ -37,8 +37,8 @@ pub enum Place {
     Anywhere,
 }
 
-/// Has the threads that there are run there.
-pub async fn run(place: Place) -> io::Result<()> {
+/// Has all threads of both processes run there.
+pub async fn pin(place: Place) -> io::Result<()> {
     // Asked once: later the answer would be where this thread may run then.
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let all = *PROCESSORS.get_or_init(|| available_parallelism().map_or(1, usize::from));
@@ -46,7 +46,7 @@ pub async fn run(place: Place) -> io::Result<()> {
         Place::OneProcessor => "0".to_owned(),
         Place::Anywhere => format!("0-{}", all - 1),
     };
-    for process in [std::process::id().to_string(), process().await] {
+    for process in [std::process::id().to_string(), process_id().await] {
         let placed = Command::new("taskset")
             .args(["-acp", &processors, &process])
             .output()
@@ -59,7 +59,7 @@ pub async fn run(place: Place) -> io::Result<()> {
 }
 
 /// The number of the server's process.
-async fn process() -> String {
+async fn process_id() -> String {
     let info: String = redis::cmd("INFO")
         .arg("server")
         .query_async(&mut connect().await)

@@ -50,7 +50,7 @@ macro_rules! one_module_per_word {
 
 one_module_per_word! {
     key cache value result inner ttl backend manager guard ctx fut this args name err e k v r load put invalidate body returns
-    returned site plan options writer when types part outcome arg_0 plan_0 site_0 options_0 r#type r#move r#struct
+    returned site soon step leader plan options writer when types part outcome arg_0 plan_0 site_0 options_0 r#type r#move r#struct
 }
 
 async fn b02_names_that_mean_something_else() {

@@ -13,7 +13,7 @@ use super::{Ask, Choice, Entries, Given, Items, Seed, Source, Taker};
 use crate::fingerprint::Stop;
 
 /// The deserializer that the types of users are compiled for.
-pub(crate) struct Asking<'a, 'de>(pub(crate) &'a mut dyn Source<'de>);
+pub(super) struct Asking<'a, 'de>(pub(super) &'a mut dyn Source<'de>);
 
 /// The takers, one for each kind of question, and what each passes on to its visitor: what formats answer to such a
 /// question. Few types are scalars, so a visitor that asks for one is passed anything: MessagePack does answer with

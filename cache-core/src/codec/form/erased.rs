@@ -10,6 +10,7 @@ use crate::codec::{
     any_value::{NewPlace, place},
 };
 
+/// Both are in the [`Form`](super::Form) too: here so that this has the shape that `direct` has.
 pub(super) struct Ways {
     known: Known,
     place: NewPlace,

@@ -72,7 +72,7 @@ async fn lines(
             1 => Place::OneProcessor,
             _ => Place::Anywhere,
         };
-        server::run(place).await?;
+        server::pin(place).await?;
         work::bodies();
         let [hits, p50, p99, here, no_hits] = by_turns(plan.rounds, contenders, async |call| {
             let processor = processor_time();
