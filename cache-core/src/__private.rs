@@ -31,7 +31,10 @@ pub use crate::{
     name::CacheName,
     registry::{KeyPart, Registration, Types},
     site::{Attribute, Site},
-    value::{Answer, IsPlain, IsResult, Outcome, Probe, Returns, Unstored, ValueType, value_type},
+    value::{
+        Answer, IsPlain, IsResult, Outcome, Probe, Returns, Storable, Unstored, ValueType,
+        value_type,
+    },
 };
 use crate::{
     cache::{CacheInner, Decision, Interrupted, Put, Target, TtlWith, Wish},
@@ -169,7 +172,7 @@ type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), Ke
 #[inline]
 pub fn arrive<A>(plan: &mut Plan, _returns: A) -> Result<A::Returned, Soon<Arrived>>
 where
-    A: Answer<Value: Clone + 'static>,
+    A: Answer<Value: Storable>,
 {
     let Some(wanted) = A::wanted() else {
         return Err(Arrived::past());
@@ -206,12 +209,12 @@ pub struct Attempt(Option<Box<dyn Put>>);
 
 impl Attempt {
     /// If it succeeded.
-    pub fn finish<V: Clone + Send + Sync + 'static>(self, value: &V) -> Soon<()> {
+    pub fn finish<V: Storable>(self, value: &V) -> Soon<()> {
         self.end(value, Wish::USUAL, &|_| None)
     }
 
     /// The same where the options look at the value.
-    pub fn finish_with<V: Clone + Send + Sync + 'static>(
+    pub fn finish_with<V: Storable>(
         self,
         value: &V,
         store_if: Decision<'_, V>,
@@ -228,7 +231,7 @@ impl Attempt {
         })
     }
 
-    fn end<V: Clone + Send + Sync + 'static>(
+    fn end<V: Storable>(
         self,
         value: &V,
         wish: Wish,

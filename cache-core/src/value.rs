@@ -189,6 +189,18 @@ pub trait Keepable {}
 
 impl Keepable for Something {}
 
+/// What a value has to be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in a cache",
+    label = "a value has to be `Clone + Send + Sync + 'static`",
+    note = "derive `Clone` for it, or return an `Arc` of it",
+    note = "what stays on one thread, an `Rc` or a `Cell`, cannot be kept: use an `Arc`, an atomic or a lock"
+)]
+pub trait Storable: Clone + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<V: Clone + Send + Sync + 'static> Storable for V {}
+
 fn named(kind: Option<ValueKind>) -> Option<ValueType> {
     kind.map(|kind| kind.ty).filter(ValueType::is_named)
 }

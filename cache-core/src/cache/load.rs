@@ -21,7 +21,7 @@ use crate::{
     flight::{Ended, Entered, Lead, SharedError, Tokens, Waited, Waiter},
     key::KeyText,
     memory::{Held, Stamp},
-    value::{Answer, Outcome, Share, ValueKind},
+    value::{Answer, Outcome, Share, Storable, ValueKind},
 };
 
 /// Whether a value is to be kept, or whether it is a reason to invalidate.
@@ -302,7 +302,7 @@ impl Arrived {
     /// The body has to run.
     pub fn conclude<A>(mut self, _returns: A) -> Result<A::Returned, Leader>
     where
-        A: Answer<Value: Clone + 'static>,
+        A: Answer<Value: Storable>,
     {
         let shared = match self.given() {
             Given::Shared(value) => value.downcast_ref::<A::Value>(),
@@ -348,7 +348,7 @@ impl Leader {
     /// Ends the load with what the body returned.
     pub fn finish<A>(self, returns: A, returned: &A::Returned)
     where
-        A: Answer<Value: Clone + Send + Sync + 'static>,
+        A: Answer<Value: Storable>,
     {
         self.end(returns, returned, None);
     }
@@ -361,7 +361,7 @@ impl Leader {
         store_if: Decision<'_, A::Value>,
         ttl_with: TtlWith<'_, A::Value>,
     ) where
-        A: Answer<Value: Clone + Send + Sync + 'static>,
+        A: Answer<Value: Storable>,
     {
         self.end(
             returns,
@@ -372,7 +372,7 @@ impl Leader {
 
     fn end<A>(self, _returns: A, returned: &A::Returned, wish: WishOf<'_, A::Value>)
     where
-        A: Answer<Value: Clone + Send + Sync + 'static>,
+        A: Answer<Value: Storable>,
     {
         let Some(leads) = self.0 else { return };
         match A::Outcome::value(returned) {
