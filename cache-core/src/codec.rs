@@ -20,7 +20,8 @@
 //! Decoding is safe on any bytes: it takes memory in proportion to their number, nests at most 120 levels deep, and is an
 //! error unless all of them were used. A value nested deeper than that is refused when it is encoded.
 //!
-//! A codec of one's own implements [`Codec`].
+//! A codec of one's own implements [`Codec`]. What it reads nests no deeper either; how much memory that takes is its own affair, since it
+//! may decompress.
 
 pub(crate) mod any_value;
 mod bounded;

@@ -17,10 +17,7 @@ use syn::{
 };
 
 use self::fallback::{Tree, insert};
-use crate::{
-    expand::located,
-    spelling::{find, may_be_generic},
-};
+use crate::expand::located;
 
 mod fallback;
 
@@ -177,10 +174,12 @@ impl Naming {
                             lifetimes += 1;
                         }
                         GenericArgument::Type(ty) => {
-                            if bounded && find(ty, &may_be_generic).is_some() {
+                            let sure = uses.len();
+                            self.rewrite(ty, uses)?;
+                            // What stands in for it may lack what is asked of it there.
+                            if bounded && uses.len() > sure {
                                 return None;
                             }
-                            self.rewrite(ty, uses)?;
                             types += 1;
                         }
                         _ => return None,
