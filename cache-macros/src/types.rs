@@ -17,7 +17,10 @@ use syn::{
 };
 
 use self::fallback::{Tree, insert};
-use crate::expand::located;
+use crate::{
+    expand::located,
+    spelling::{find, may_be_generic},
+};
 
 mod fallback;
 
@@ -174,12 +177,10 @@ impl Naming {
                             lifetimes += 1;
                         }
                         GenericArgument::Type(ty) => {
-                            let sure = uses.len();
-                            self.rewrite(ty, uses)?;
-                            // What stands in for it may lack what is asked of it there.
-                            if bounded && uses.len() > sure {
+                            if bounded && find(ty, &may_be_generic).is_some() {
                                 return None;
                             }
+                            self.rewrite(ty, uses)?;
                             types += 1;
                         }
                         _ => return None,

@@ -10,7 +10,6 @@ both!(
     generic_functions,
     generic_types,
     b04_bounds_of_every_kind,
-    types_that_ask_something_of_their_arguments,
     instances_of_a_generic_function_never_get_each_others_values,
     borrowed_arguments_need_not_live_for_ever,
 );
@@ -191,39 +190,4 @@ async fn b04_bounds_of_every_kind() {
         );
     }
     assert_eq!(bodies("table"), 2 + 2);
-}
-
-trait Shape {}
-
-/// Only of what has a shape.
-#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
-struct Page<T: Shape>(T);
-
-/// Its parameter is not spelt as parameters usually are.
-struct Shelf<Item>(Item);
-
-impl<Item: Shape + Clone + Serialize + DeserializeOwned + Send + Sync + 'static> Shelf<Item> {
-    #[cache_result(cache = "shelf", manager = caches(), key = k)]
-    async fn page(&self, k: u8) -> Page<Item> {
-        body("shelf");
-        Page(self.0.clone())
-    }
-}
-
-async fn types_that_ask_something_of_their_arguments() {
-    #[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
-    struct Row(u8);
-    impl Shape for Row {}
-
-    #[cache_result(cache = "page", manager = caches())]
-    async fn page(k: u8) -> Page<Row> {
-        body("page");
-        Page(Row(k))
-    }
-
-    for _ in 0..2 {
-        assert_eq!(page(1).await, Page(Row(1)));
-        assert_eq!(Shelf(Row(2)).page(1).await, Page(Row(2)));
-    }
-    assert_eq!((bodies("page"), bodies("shelf")), (1, 1));
 }
