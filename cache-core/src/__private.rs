@@ -29,7 +29,7 @@ pub use crate::{
     cache::{Arrived, Leader, Soon},
     key::{KeyError, KeyWriter},
     name::CacheName,
-    registry::{KeyPart, Registration, Types},
+    registry::{KeyPart, Types},
     site::{Attribute, Site},
     value::{
         Answer, IsPlain, IsResult, Outcome, Probe, Returns, Storable, Unstored, ValueType,
@@ -132,16 +132,12 @@ macro_rules! __site {
         static __CACHE_SITE: $crate::__private::Site = $crate::__private::Site::new(
             $crate::__private::Attribute::$attribute,
             $cache,
-            ::core::concat!(::core::module_path!(), "::", $function),
+            [::core::module_path!(), $function],
+            ::core::line!(),
+            $managed,
+            $types,
         );
-        $crate::__private::inventory::submit! {
-            $crate::__private::Registration {
-                site: &__CACHE_SITE,
-                managed: $managed,
-                line: ::core::line!(),
-                types: $types,
-            }
-        }
+        $crate::__private::inventory::submit!(&__CACHE_SITE);
         &__CACHE_SITE
     }};
 }

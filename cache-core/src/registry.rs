@@ -1,7 +1,7 @@
 //! What the annotated functions of a program say about their caches, and whether it fits.
 //!
-//! Every attribute leaves a [`Registration`] in a list that the linker collects, so that a program can be checked before a
-//! function is called. A registration is a few words of read-only data and a function that is called by [`check`] alone.
+//! Every attribute leaves its [`Site`] in a list that the linker collects, so that a program can be checked before a function is
+//! called.
 
 // For generated code, which is documented where it is generated.
 #![allow(missing_docs, missing_debug_implementations)]
@@ -21,19 +21,9 @@ use crate::{
     value::ValueType,
 };
 
-/// One attribute on one function.
-#[derive(Debug)]
-pub struct Registration {
-    pub site: &'static Site,
-    /// Whether the function names its manager; then it is checked when it is called.
-    pub managed: bool,
-    pub line: u32,
-    pub types: fn() -> Types,
-}
+inventory::collect!(&'static Site);
 
-inventory::collect!(Registration);
-
-/// The types an attribute stands for, as far as they could be named where the linker looks.
+/// The types an attribute stands for, as far as they could be named in an item.
 #[derive(Debug)]
 pub struct Types {
     pub value: Option<ValueType>,
@@ -107,14 +97,14 @@ pub(crate) fn check(configured: &Configured) -> Report {
     let mut uses: BTreeMap<&str, Vec<Use>> = BTreeMap::new();
     // Which manager a function with `manager = …` uses is not known here, but that it names its cache is.
     let mut named = BTreeSet::new();
-    for registration in inventory::iter::<Registration> {
-        let site = registration.site;
+    for site in inventory::iter::<&'static Site> {
         named.insert(site.cache());
-        if !registration.managed {
+        // One that names its manager is checked when it is called.
+        if !site.is_managed() {
             uses.entry(site.cache()).or_default().push(Use {
                 site,
-                place: format!("`{}` (line {})", site.function(), registration.line),
-                types: (registration.types)(),
+                place: format!("`{}` (line {})", site.function(), site.line()),
+                types: site.types(),
             });
         }
     }

@@ -14,7 +14,7 @@ use std::{
 
 use tracing::warn;
 
-use crate::{cache::CacheInner, manager::CacheManager};
+use crate::{cache::CacheInner, manager::CacheManager, registry::Types};
 
 /// Which attribute it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,13 @@ impl Attribute {
 pub struct Site {
     attribute: Attribute,
     cache: &'static str,
-    function: &'static str,
+    /// The module and the name.
+    function: [&'static str; 2],
+    line: u32,
+    /// Whether the function names its manager.
+    managed: bool,
+    /// Called by [`check`](crate::registry::check) alone.
+    types: fn() -> Types,
     /// Whether it was said that the cache cannot be made.
     said: AtomicBool,
     /// The cache of the process-wide manager.
@@ -56,11 +62,21 @@ impl Resolved for Arc<CacheInner> {
 }
 
 impl Site {
-    pub const fn new(attribute: Attribute, cache: &'static str, function: &'static str) -> Self {
+    pub const fn new(
+        attribute: Attribute,
+        cache: &'static str,
+        function: [&'static str; 2],
+        line: u32,
+        managed: bool,
+        types: fn() -> Types,
+    ) -> Self {
         Self {
             attribute,
             cache,
             function,
+            line,
+            managed,
+            types,
             said: AtomicBool::new(false),
             resolved: OnceLock::new(),
         }
@@ -75,8 +91,20 @@ impl Site {
         self.cache
     }
 
-    pub(crate) const fn function(&self) -> &'static str {
-        self.function
+    pub(crate) fn function(&self) -> String {
+        self.function.join("::")
+    }
+
+    pub(crate) const fn line(&self) -> u32 {
+        self.line
+    }
+
+    pub(crate) const fn is_managed(&self) -> bool {
+        self.managed
+    }
+
+    pub(crate) fn types(&self) -> Types {
+        (self.types)()
     }
 
     /// The cache the attribute names. `None` if it cannot be made: then the function runs as if it were not annotated.
@@ -103,7 +131,7 @@ impl Site {
     fn find_global(&self) -> &Option<Box<dyn Resolved>> {
         self.resolved.get_or_init(|| {
             let cache = self.find(CacheManager::global_for(|| {
-                format!("`{}` was called before any was installed", self.function)
+                format!("`{}` was called before any was installed", self.function())
             }));
             cache.map(|cache| Box::new(cache) as _)
         })
@@ -114,7 +142,7 @@ impl Site {
             .inner(self.cache)
             .inspect_err(|error| {
                 if !self.said.swap(true, Ordering::Relaxed) {
-                    warn!(%error, function = self.function, "the function runs without its cache");
+                    warn!(%error, function = self.function(), "the function runs without its cache");
                 }
             })
             .ok()

@@ -201,19 +201,22 @@ impl Naming {
     //         }
     //     }
     pub(crate) fn function(&self, private: &TokenStream, types: &TokenStream) -> TokenStream {
-        let fallbacks = self
-            .fallbacks
-            .values()
-            .map(|fallback| fallback.declare(self.span));
-        quote_spanned! {self.span=>
-            fn __cache_hidden() -> #private::Types {
+        let body = if self.fallbacks.is_empty() {
+            types.clone()
+        } else {
+            let fallbacks = self
+                .fallbacks
+                .values()
+                .map(|fallback| fallback.declare(self.span));
+            quote_spanned! {self.span=>
                 #(#fallbacks)*
                 {
                     use self::*;
                     #types
                 }
             }
-        }
+        };
+        quote_spanned!(self.span=> fn __cache_hidden() -> #private::Types { #body })
     }
 }
 
