@@ -409,8 +409,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
             Err(leader) => leader,
         };
         let returned = load.await;
-        leader.finish(returns, &returned);
-        returned
+        leader.finish(returns, returned)
     }
 
     async fn insert_as<K: Serialize + ?Sized>(

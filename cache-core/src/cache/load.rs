@@ -346,28 +346,31 @@ impl Leader {
     const PAST: Self = Self(None);
 
     /// Ends the load with what the body returned.
-    pub fn finish<A>(self, returns: A, returned: &A::Returned)
+    pub fn finish<A>(self, returns: A, returned: A::Returned) -> A::Returned
     where
         A: Answer<Value: Storable>,
     {
-        self.end(returns, returned, None);
+        self.end(returns, &returned, None);
+        returned
     }
 
     /// The same where the function's options look at the value.
     pub fn finish_with<A>(
         self,
         returns: A,
-        returned: &A::Returned,
+        returned: A::Returned,
         store_if: Decision<'_, A::Value>,
         ttl_with: TtlWith<'_, A::Value>,
-    ) where
+    ) -> A::Returned
+    where
         A: Answer<Value: Storable>,
     {
         self.end(
             returns,
-            returned,
+            &returned,
             Some(&|value| Wish::of(value, store_if, ttl_with)),
         );
+        returned
     }
 
     fn end<A>(self, _returns: A, returned: &A::Returned, wish: WishOf<'_, A::Value>)

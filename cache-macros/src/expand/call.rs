@@ -58,10 +58,10 @@ impl Expansion<'_> {
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             quote_spanned! {*span=>
-                #private::Leader::finish_with(#step, returns, &returned, #store_if, #ttl_with);
+                #private::Leader::finish_with(#step, returns, returned, #store_if, #ttl_with)
             }
         } else {
-            quote_spanned!(*span=> #private::Leader::finish(#step, returns, &returned);)
+            quote_spanned!(*span=> #private::Leader::finish(#step, returns, returned))
         };
         let plan = if self.plans_in_place() {
             plan.to_token_stream()
@@ -81,7 +81,6 @@ impl Expansion<'_> {
                 };
                 let returned = #within;
                 #finish
-                returned
             }
         }
     }
