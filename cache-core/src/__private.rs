@@ -6,8 +6,8 @@
 //! | attribute | before | after |
 //! |---|---|---|
 //! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
-//! | `cache_put` | [`attempt_put`] | [`after`], [`Attempt::finish`] |
-//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`after`], [`Change::finish`], [`Change::finish_failed`] |
+//! | `cache_put` | [`attempt_put`] | [`split`], [`Attempt::finish`], [`Attempt::fail`] |
+//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`], [`Change::finish`], [`Change::fail`], [`Change::finish_failed`] |
 //!
 //! A step that may have to wait gives a [`Soon`], which is the same whatever the function. So all that is compiled for a function
 //! are its body and a few calls.
@@ -37,10 +37,10 @@ pub use crate::{
     },
 };
 use crate::{
-    cache::{CacheInner, Decision, Interrupted, Put, Target, TtlWith, Wish},
+    cache::{CacheInner, Decision, Interrupted, Put, Target, TtlWith, Wish, cloned},
     key::KeyText,
     manager::CacheManager,
-    memory::Held,
+    memory::Made,
     value::{Keeping, ValueKind},
 };
 
@@ -173,8 +173,8 @@ where
     let Some(wanted) = A::wanted() else {
         return Err(Arrived::past());
     };
-    match plan.look(&wanted.kind).value::<A::Value>() {
-        Some(value) => Ok(A::Outcome::success(value.clone())),
+    match cloned(plan.look(&wanted.kind).value()) {
+        Some(value) => Ok(A::Outcome::success(value)),
         None => Err(plan.arrive(&wanted)),
     }
 }
@@ -218,6 +218,7 @@ impl Attempt {
         key_parts: usize,
         key_with: KeyWith<'_, V>,
     ) -> Soon<()> {
+        // They are not asked where the cache is not used.
         if self.0.is_none() {
             return Soon::now(());
         }
@@ -227,17 +228,22 @@ impl Attempt {
         })
     }
 
-    fn end<V: Storable>(
+    fn end(
         self,
-        value: &V,
+        value: &dyn Made,
         wish: Wish,
         key: &dyn Fn(&CacheInner) -> Option<KeyText>,
     ) -> Soon<()> {
         match self.0 {
-            Some(attempt) => attempt
-                .finish(value, key, wish, &|stamp| Held::new(value.clone(), stamp))
-                .map(drop),
+            Some(attempt) => attempt.finish(value, key, wish).map(drop),
             None => Soon::now(()),
+        }
+    }
+
+    /// If it failed.
+    pub fn fail(self) {
+        if let Some(attempt) = self.0 {
+            attempt.fail();
         }
     }
 }
@@ -312,6 +318,13 @@ impl Change {
         change.end(&|cache| key_of_value(cache, value, key_parts, key_with))
     }
 
+    /// If it failed: nothing changes.
+    pub fn fail(self) {
+        if let Some(change) = self.0 {
+            change.disarm();
+        }
+    }
+
     /// If it failed, with `when = "always"`.
     ///
     /// Who waits for this has to keep the error meanwhile: it has to be `Send` if the future is to be.
@@ -356,46 +369,9 @@ fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
     cache.invalidate(target).map(drop)
 }
 
-/// A step whose body runs.
-pub trait Step {
-    /// The body failed.
-    fn fail(self);
-}
-
-impl Step for Attempt {
-    fn fail(self) {
-        if let Some(attempt) = self.0 {
-            attempt.fail();
-        }
-    }
-}
-
-impl Step for Change {
-    fn fail(self) {
-        if let Some(change) = self.0 {
-            change.disarm();
-        }
-    }
-}
-
-/// After the body: the step and the value, or what a body returned that failed.
+/// The value, if the function succeeded; else what it returned.
 ///
 /// While the future waits for the cache it keeps the value alone: an error need not be `Send`.
-pub fn after<S: Step, A: Answer>(
-    step: S,
-    returns: A,
-    returned: A::Returned,
-) -> Result<(S, A::Value), A::Returned> {
-    match split(returns, returned) {
-        Ok(value) => Ok((step, value)),
-        Err(returned) => {
-            step.fail();
-            Err(returned)
-        }
-    }
-}
-
-/// The value, if the function succeeded; else what it returned.
 pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<A::Value, A::Returned> {
     A::Outcome::split(returned)
 }

@@ -34,7 +34,7 @@ use std::{
 use self::remote::Read;
 pub(crate) use self::{
     invalidate::{Interrupted, Target},
-    load::{Decision, TtlWith, Wish},
+    load::{Decision, TtlWith, Wish, cloned},
     put::Put,
 };
 pub use self::{

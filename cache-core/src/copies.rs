@@ -8,7 +8,7 @@
 //! Only what was read is kept, not what this process stores: a value that has been through the codec is the same in every
 //! process, also where serde leaves something out.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use crate::{
     backend::Token,
@@ -67,7 +67,10 @@ impl Copies {
             epoch: opened.epoch,
             value,
         };
-        let held = Held::new(copy, Stamp::new(epoch, left, &self.clock));
+        let held: Arc<Held> = Arc::new(Held {
+            times: Stamp::new(epoch, left, &self.clock).into(),
+            value: copy,
+        });
         self.memory.insert(key.into(), Arc::clone(&held));
         Copied(held)
     }
@@ -89,7 +92,10 @@ impl Copies {
 
 impl Copied {
     fn copy(&self) -> &Copy {
-        self.0.value().expect("only copies are kept here")
+        self.0
+            .value()
+            .downcast_ref()
+            .expect("only copies are kept here")
     }
 
     /// How the entry ends if it is still this one.
@@ -102,8 +108,7 @@ impl Copied {
         self.copy().epoch
     }
 
-    /// The value, if it is a `V`.
-    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
+    pub(crate) fn value(&self) -> Option<&dyn Any> {
         self.copy().value.get()
     }
 }

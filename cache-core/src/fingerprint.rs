@@ -161,7 +161,7 @@ impl Subject {
             let pass = catch_unwind(AssertUnwindSafe(|| {
                 let mut place = (self.place)();
                 place.read(&mut Tracer::root(&mut tree))?;
-                let value = place.value().expect("it was read");
+                let value = place.read_value().expect("it was read");
                 let is_new =
                     record::structure_of(value).is_some_and(|sample| samples.insert(sample));
                 Ok((

@@ -18,7 +18,10 @@
 //! A key has one place, which it shares with others: there is nothing to search, to order or to grow. Who reads takes no
 //! lock and writes to nothing that other threads use.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
 
 use arc_swap::{ArcSwapOption, Guard};
 use xxhash_rust::xxh3::xxh3_64;
@@ -115,10 +118,10 @@ impl Found {
         self.0.as_ref()?.held.get()
     }
 
-    /// The value, if there is one and it is a `V`.
+    /// The value, if there is one.
     #[inline]
-    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
-        self.held()?.value()
+    pub(crate) fn value(&self) -> Option<&dyn Any> {
+        Some(self.held()?.value())
     }
 }
 

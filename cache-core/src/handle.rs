@@ -5,10 +5,9 @@ use std::{fmt, future::Future, marker::PhantomData, ops::Deref, sync::Arc, time:
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    cache::{CacheInner, LoadOptions, Target, Wish},
+    cache::{CacheInner, LoadOptions, Target, Wish, cloned},
     config::EffectiveConfig,
     error::CacheError,
-    memory::Held,
     stats::CacheStats,
     value::{IsPlain, IsResult, Outcome, Unstored, ValueKind, never_none},
 };
@@ -397,9 +396,9 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
         let returns = Unstored::<O>::INFERRED;
         let key = self.inner.key(key);
         if let Ok(key) = &key
-            && let Some(value) = self.inner.hit_in_front(key.sought(), &kind).value::<V>()
+            && let Some(value) = cloned(self.inner.hit_in_front(key.sought(), &kind).value())
         {
-            return O::success(value.clone());
+            return O::success(value);
         }
         let arrived = self
             .inner
@@ -424,10 +423,7 @@ impl<V: Clone + Send + Sync + 'static> LocalCache<V> {
             return Ok(());
         };
         let wish = Wish { ttl, ..Wish::USUAL };
-        let stored = attempt.finish(&value, &|_| None, wish, &|stamp| {
-            Held::new(value.clone(), stamp)
-        });
-        stored.await
+        attempt.finish(&value, &|_| None, wish).await
     }
 }
 

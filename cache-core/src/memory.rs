@@ -25,6 +25,7 @@ use crate::{
     key::Sought,
     later::{Hold, Kept},
     stats::Counters,
+    value::Storable,
 };
 
 /// What decides whether a value still counts.
@@ -56,41 +57,64 @@ impl Stamp {
 }
 
 /// A value in this process.
+///
+/// It is made field by field: a function that makes it would be one more to compile for every type.
 pub(crate) struct Held<T: ?Sized = dyn Any + Send + Sync> {
+    pub(crate) times: Times,
+    pub(crate) value: T,
+}
+
+/// When a value counts, and when it was used.
+pub(crate) struct Times {
     stamp: Stamp,
     /// The last hit; only kept where a cache has a `time_to_idle`.
     used_at: AtomicU64,
-    value: T,
+}
+
+impl From<Stamp> for Times {
+    fn from(stamp: Stamp) -> Self {
+        Self {
+            stamp,
+            used_at: AtomicU64::new(stamp.made_at),
+        }
+    }
 }
 
 impl Held {
-    pub(crate) fn new<V: Send + Sync + 'static>(value: V, stamp: Stamp) -> Arc<Self> {
-        Arc::new(Held {
-            stamp,
-            used_at: AtomicU64::new(stamp.made_at),
-            value,
-        })
-    }
-
-    /// The value, if it is a `V`.
     #[inline]
-    pub(crate) fn value<V: 'static>(&self) -> Option<&V> {
-        self.value.downcast_ref()
-    }
-
-    #[inline]
-    pub(crate) fn any(&self) -> &dyn Any {
+    pub(crate) fn value(&self) -> &dyn Any {
         &self.value
     }
 
     /// Whether the value counts in `epoch` and at this time.
     #[inline]
     pub(crate) fn counts(&self, epoch: u64, clock: &Clock) -> bool {
-        self.stamp.counts(epoch, clock)
+        self.times.stamp.counts(epoch, clock)
     }
 
     pub(crate) fn stamp(&self) -> Stamp {
-        self.stamp
+        self.times.stamp
+    }
+}
+
+/// A value that a body made, of a type that is not named.
+pub(crate) trait Made {
+    fn any(&self) -> &dyn Any;
+
+    /// A clone of it that this process keeps.
+    fn hold(&self, stamp: Stamp) -> Arc<Held>;
+}
+
+impl<V: Storable> Made for V {
+    fn any(&self) -> &dyn Any {
+        self
+    }
+
+    fn hold(&self, stamp: Stamp) -> Arc<Held> {
+        Arc::new(Held {
+            times: stamp.into(),
+            value: self.clone(),
+        })
     }
 }
 
@@ -207,10 +231,10 @@ impl Memory {
         }
         if let Some(idle) = self.time_to_idle {
             let now = self.clock.now();
-            if now.saturating_sub(held.used_at.load(Ordering::Relaxed)) >= idle {
+            if now.saturating_sub(held.times.used_at.load(Ordering::Relaxed)) >= idle {
                 return None;
             }
-            held.used_at.store(now, Ordering::Relaxed);
+            held.times.used_at.store(now, Ordering::Relaxed);
         }
         kept.into_inner()
     }
@@ -278,7 +302,7 @@ struct Deadline;
 
 impl Expiry<Name, Kept> for Deadline {
     fn expire_after_create(&self, _key: &Name, kept: &Kept, _now: Instant) -> Option<Duration> {
-        kept.get()?.stamp.ttl
+        kept.get()?.stamp().ttl
     }
 
     // The default keeps the deadline of the value that was replaced.
@@ -289,6 +313,6 @@ impl Expiry<Name, Kept> for Deadline {
         _now: Instant,
         _left: Option<Duration>,
     ) -> Option<Duration> {
-        kept.get()?.stamp.ttl
+        kept.get()?.stamp().ttl
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     copies::Copied,
     flight::{Ended, Entered, Lead, SharedError, Tokens, Waited, Waiter},
     key::KeyText,
-    memory::{Held, Stamp},
+    memory::{Held, Made, Stamp},
     value::{Answer, Outcome, Share, Storable, ValueKind},
 };
 
@@ -29,9 +29,6 @@ pub(crate) type Decision<'f, V> = &'f dyn Fn(&V) -> bool;
 
 /// For how long it is to be kept.
 pub(crate) type TtlWith<'f, V> = Option<&'f dyn Fn(&V) -> Duration>;
-
-/// What says what a value's [`Wish`] is.
-type WishOf<'f, V> = Option<&'f dyn Fn(&V) -> Wish>;
 
 /// What the options of a function say about its value.
 #[derive(Clone, Copy)]
@@ -55,6 +52,16 @@ impl Wish {
             _ => None,
         };
         Self { store, ttl }
+    }
+}
+
+/// A clone of a value that others have too.
+// A plain match: a closure would be a function more to compile for every type.
+#[inline]
+pub(crate) fn cloned<V: Clone + 'static>(value: Option<&dyn Any>) -> Option<V> {
+    match value {
+        Some(value) => value.downcast_ref().cloned(),
+        None => None,
     }
 }
 
@@ -86,14 +93,11 @@ enum End {
 
 /// What there is in an [`End`] for a function to return. Apart from it, so that taking that to pieces is compiled once.
 enum Given<'e> {
-    /// A value that others have too.
-    Shared(&'e dyn Any),
-    /// The same, kept as it was read: its type is known only to who takes it.
-    Copied(&'e Copied),
+    /// A value that others have too, if there is one.
+    Shared(Option<&'e dyn Any>),
     /// A value that this call has for itself.
     Own(&'e mut AnyValue),
     Error(&'e SharedError),
-    Nothing,
 }
 
 /// The call that runs the body, and its duties. Dropped, it hands over to somebody who waits.
@@ -109,8 +113,7 @@ trait Leads: Send {
     /// `error` is for those who wait.
     fn fail(self: Box<Self>, error: Option<SharedError>);
 
-    /// `hold` makes the value one of this process.
-    fn succeed(self: Box<Self>, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>);
+    fn succeed(self: Box<Self>, value: &dyn Made, wish: Wish);
 }
 
 struct Leading {
@@ -163,15 +166,15 @@ impl CacheInner {
         key: &KeyText,
         kind: ValueKind,
     ) -> Option<V> {
-        if let Some(value) = self.hit_in_front(key.sought(), &kind).value::<V>() {
-            return Some(value.clone());
+        if let Some(value) = cloned(self.hit_in_front(key.sought(), &kind).value()) {
+            return Some(value);
         }
         if !self.uses(&kind) {
             self.bypass();
             return None;
         }
         if let Some(held) = self.hit(key) {
-            return held.value().cloned();
+            return cloned(Some(held.value()));
         }
         if self.config.backend().is_some() {
             let presence = self.flights.attend(key.as_str());
@@ -182,12 +185,12 @@ impl CacheInner {
                 }
                 Read::Confirmed(copied) => {
                     self.counters.backend_hits.one();
-                    return copied.value().cloned();
+                    return cloned(copied.value());
                 }
                 Read::Miss(tokens @ Tokens::Known(_)) => {
                     if let Some(held) = presence.landed(tokens, |held| self.counts(held)) {
                         self.counters.memory_hits.one();
-                        return held.value().cloned();
+                        return cloned(Some(held.value()));
                     }
                 }
                 Read::Miss(Tokens::None | Tokens::Unknown | Tokens::Missing) => {}
@@ -304,32 +307,27 @@ impl Arrived {
     where
         A: Answer<Value: Storable>,
     {
-        let shared = match self.given() {
-            Given::Shared(value) => value.downcast_ref::<A::Value>(),
-            Given::Copied(copied) => copied.value(),
-            Given::Own(value) => match value.take() {
-                Some(value) => return Ok(A::Outcome::success(value)),
-                None => None,
-            },
+        let value = match self.given() {
+            Given::Shared(value) => cloned(value),
+            Given::Own(value) => value.take(),
             Given::Error(error) => match A::Share::give(error) {
                 Some(returned) => return Ok(returned),
                 None => None,
             },
-            Given::Nothing => None,
         };
-        match shared {
-            Some(value) => Ok(A::Outcome::success(value.clone())),
+        match value {
+            Some(value) => Ok(A::Outcome::success(value)),
             None => Err(self.leader()),
         }
     }
 
     fn given(&mut self) -> Given<'_> {
         match &mut self.0 {
-            End::Held(held) => Given::Shared(held.any()),
-            End::Copied(copied) => Given::Copied(copied),
+            End::Held(held) => Given::Shared(Some(held.value())),
+            End::Copied(copied) => Given::Shared(copied.value()),
             End::Read(value) => Given::Own(value),
             End::Failed(error) => Given::Error(error),
-            End::Lead(_) => Given::Nothing,
+            End::Lead(_) => Given::Shared(None),
         }
     }
 
@@ -346,18 +344,21 @@ impl Leader {
     const PAST: Self = Self(None);
 
     /// Ends the load with what the body returned.
-    pub fn finish<A>(self, returns: A, returned: A::Returned) -> A::Returned
+    pub fn finish<A>(self, _returns: A, returned: A::Returned) -> A::Returned
     where
         A: Answer<Value: Storable>,
     {
-        self.end(returns, &returned, None);
+        match A::Outcome::value(&returned) {
+            Some(value) => self.succeed(value, Wish::USUAL),
+            None => self.fail(A::Share::take(&returned)),
+        }
         returned
     }
 
     /// The same where the function's options look at the value.
     pub fn finish_with<A>(
         self,
-        returns: A,
+        _returns: A,
         returned: A::Returned,
         store_if: Decision<'_, A::Value>,
         ttl_with: TtlWith<'_, A::Value>,
@@ -365,28 +366,27 @@ impl Leader {
     where
         A: Answer<Value: Storable>,
     {
-        self.end(
-            returns,
-            &returned,
-            Some(&|value| Wish::of(value, store_if, ttl_with)),
-        );
+        match A::Outcome::value(&returned) {
+            // They are not asked where the cache is not used.
+            Some(value) if self.0.is_some() => {
+                let wish = Wish::of(value, store_if, ttl_with);
+                self.succeed(value, wish);
+            }
+            Some(_) => {}
+            None => self.fail(A::Share::take(&returned)),
+        }
         returned
     }
 
-    fn end<A>(self, _returns: A, returned: &A::Returned, wish: WishOf<'_, A::Value>)
-    where
-        A: Answer<Value: Storable>,
-    {
-        let Some(leads) = self.0 else { return };
-        match A::Outcome::value(returned) {
-            Some(value) => {
-                let wish = match wish {
-                    Some(wish) => wish(value),
-                    None => Wish::USUAL,
-                };
-                leads.succeed(value, wish, &|stamp| Held::new(value.clone(), stamp));
-            }
-            None => leads.fail(A::Share::take(returned)),
+    fn succeed(self, value: &dyn Made, wish: Wish) {
+        if let Some(leads) = self.0 {
+            leads.succeed(value, wish);
+        }
+    }
+
+    fn fail(self, error: Option<SharedError>) {
+        if let Some(leads) = self.0 {
+            leads.fail(error);
         }
     }
 }
@@ -397,12 +397,15 @@ impl Leads for Leading {
         self.lead.fail(error);
     }
 
-    fn succeed(self: Box<Self>, value: &dyn Any, wish: Wish, hold: &dyn Fn(Stamp) -> Arc<Held>) {
+    fn succeed(self: Box<Self>, value: &dyn Made, wish: Wish) {
         let lifetime = wish
             .store
-            .then(|| self.cache.lifetime(value, &self.kind, self.ttl, wish.ttl))
+            .then(|| {
+                self.cache
+                    .lifetime(value.any(), &self.kind, self.ttl, wish.ttl)
+            })
             .flatten();
-        let held = hold(Stamp::new(
+        let held = value.hold(Stamp::new(
             self.lead.epoch(),
             lifetime.unwrap_or_default(),
             &self.cache.clock,
@@ -430,7 +433,7 @@ impl Leading {
             let new = lead
                 .fence()
                 .filter(|_| !cache.is_owed(&key))
-                .and_then(|fence| cache.to_store(&key, held.any(), form, lifetime, fence));
+                .and_then(|fence| cache.to_store(&key, held.value(), form, lifetime, fence));
             let Some(new) = new else {
                 return lead.share(held);
             };

@@ -1,6 +1,6 @@
 //! Puts: values that supersede what is there and what is being loaded.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::{
     error::CacheError,
     flight::Presence,
     key::KeyText,
-    memory::{Held, Stamp},
+    memory::{Made, Stamp},
     value::ValueKind,
 };
 
@@ -85,16 +85,14 @@ pub(crate) trait Put: Send {
     /// The body failed: nothing changes.
     fn fail(self: Box<Self>);
 
-    /// Stores the value that the body made. `key` gives its key where it was not known before, `hold` makes it a value of this
-    /// process.
+    /// Stores the value that the body made. `key` gives its key where it was not known before.
     ///
     /// Once this returns, the put goes on to its end; the future only tells the outcome.
     fn finish(
         self: Box<Self>,
-        value: &dyn Any,
+        value: &dyn Made,
         key: &dyn Fn(&CacheInner) -> Option<KeyText>,
         wish: Wish,
-        hold: &dyn Fn(Stamp) -> Arc<Held>,
     ) -> Soon<Result<(), CacheError>>;
 }
 
@@ -126,10 +124,9 @@ impl Put for PutAttempt {
 
     fn finish(
         self: Box<Self>,
-        value: &dyn Any,
+        value: &dyn Made,
         key: &dyn Fn(&CacheInner) -> Option<KeyText>,
         wish: Wish,
-        hold: &dyn Fn(Stamp) -> Arc<Held>,
     ) -> Soon<Result<(), CacheError>> {
         let cache = &self.cache;
         let instead = |target| {
@@ -143,7 +140,7 @@ impl Put for PutAttempt {
             return outcome;
         };
         let lifetime = (wish.store && !self.collecting)
-            .then(|| cache.lifetime(value, &self.kind, self.ttl, wish.ttl))
+            .then(|| cache.lifetime(value.any(), &self.kind, self.ttl, wish.ttl))
             .flatten();
         let Some(lifetime) = lifetime else {
             // Not to be stored, at least not before somebody else's commit; but what is there is no longer true.
@@ -151,7 +148,7 @@ impl Put for PutAttempt {
             self.interrupted.disarm();
             return outcome;
         };
-        self.store(key, value, lifetime, hold)
+        self.store(key, value, lifetime)
     }
 }
 
@@ -159,9 +156,8 @@ impl PutAttempt {
     fn store(
         self,
         key: KeyText,
-        value: &dyn Any,
+        value: &dyn Made,
         lifetime: Lifetime,
-        hold: &dyn Fn(Stamp) -> Arc<Held>,
     ) -> Soon<Result<(), CacheError>> {
         let Self {
             cache,
@@ -184,7 +180,7 @@ impl PutAttempt {
         let presence = presence.unwrap_or_else(|| cache.flights.attend(key.as_str()));
         if let Some(memory) = &cache.memory {
             // A `Clone` of the user's: should it panic, what is there is ended.
-            let held = hold(Stamp::new(epoch, lifetime, &cache.clock));
+            let held = value.hold(Stamp::new(epoch, lifetime, &cache.clock));
             interrupted.disarm();
             let mut removed = None;
             let stored = presence.settle_put(
@@ -219,7 +215,7 @@ impl PutAttempt {
                 return instead(Err(error));
             }
         };
-        let new = match cache.seal(&key, value, form, lifetime, fence) {
+        let new = match cache.seal(&key, value.any(), form, lifetime, fence) {
             Ok(new) => NewEntry { scope, ..new },
             Err(error) => return instead(Err(error)),
         };

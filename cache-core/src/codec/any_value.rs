@@ -10,24 +10,45 @@ use super::dynamic::Seed;
 ///
 /// It is an `Option` in a box. So the place that a value was read into becomes it as it is, and to take the value out is less to
 /// compile for each type than to downcast the box.
-pub(crate) struct AnyValue(Box<dyn Any + Send + Sync>);
+pub(crate) struct AnyValue(Box<dyn Slot>);
+
+/// The `Option` of an [`AnyValue`].
+pub(crate) trait Slot: Send + Sync {
+    /// What is in it.
+    fn value(&self) -> Option<&dyn Any>;
+
+    /// The `Option` itself.
+    fn option(&mut self) -> &mut dyn Any;
+}
+
+// A plain match: a closure would be a function more to compile for every type.
+#[allow(clippy::manual_map)]
+impl<V: Send + Sync + 'static> Slot for Option<V> {
+    fn value(&self) -> Option<&dyn Any> {
+        match self {
+            Some(value) => Some(value),
+            None => None,
+        }
+    }
+
+    fn option(&mut self) -> &mut dyn Any {
+        self
+    }
+}
 
 impl AnyValue {
     pub(crate) fn new<V: Send + Sync + 'static>(value: V) -> Self {
         Self(Box::new(Some(value)))
     }
 
-    /// The value, if it is a `V`.
-    pub(crate) fn get<V: 'static>(&self) -> Option<&V> {
-        match self.0.downcast_ref::<Option<V>>() {
-            Some(value) => value.as_ref(),
-            None => None,
-        }
+    /// The value, unless it was taken out.
+    pub(crate) fn get(&self) -> Option<&dyn Any> {
+        self.0.value()
     }
 
     /// Takes the value out, if it is a `V`.
     pub(crate) fn take<V: 'static>(&mut self) -> Option<V> {
-        match self.0.downcast_mut::<Option<V>>() {
+        match self.0.option().downcast_mut::<Option<V>>() {
             Some(value) => value.take(),
             None => None,
         }
@@ -35,13 +56,13 @@ impl AnyValue {
 }
 
 /// The place for a value that is still to be read.
-pub(crate) trait Place: for<'de> Seed<'de> + Any + Send + Sync {
+pub(crate) trait Place: for<'de> Seed<'de> + Slot {
     /// What has been read.
-    fn value(&self) -> Option<&dyn erased_serde::Serialize>;
+    fn read_value(&self) -> Option<&dyn erased_serde::Serialize>;
 }
 
 impl<V: Serialize + DeserializeOwned + Send + Sync + 'static> Place for Option<V> {
-    fn value(&self) -> Option<&dyn erased_serde::Serialize> {
+    fn read_value(&self) -> Option<&dyn erased_serde::Serialize> {
         match self {
             Some(value) => Some(value),
             None => None,

@@ -87,25 +87,26 @@ impl Expansion<'_> {
 
     fn around_put(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
-        let (plan, _, _) = self.locals(i);
+        let (plan, step, _) = self.locals(i);
         let returns = self.named_returns(layer);
         let before = quote_spanned!(*span=> #private::attempt_put(#plan, #returns).await);
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let finished = #private::Attempt::finish_with(kept.0, &kept.1, #store_if, #ttl_with, #parts, #key_with);
+                let finished = #private::Attempt::finish_with(#step, &value, #store_if, #ttl_with, #parts, #key_with);
                 finished.await;
             }
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(kept.0, &kept.1).await;)
+            quote_spanned!(*span=> #private::Attempt::finish(#step, &value).await;)
         };
-        self.around_value(i, within, &before, &finish)
+        let failed = quote_spanned!(*span=> #private::Attempt::fail(#step););
+        self.around_value(i, within, &before, &finish, &failed)
     }
 
     fn around_change(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
-        let (plan, step, label) = self.locals(i);
+        let (plan, step, _) = self.locals(i);
         let when = when(layer, self.layers);
         if when == When::Before {
             return quote_spanned!(*span=> { #private::invalidate_before(#plan).await; #within });
@@ -120,30 +121,19 @@ impl Expansion<'_> {
             let invalidate_if = self.decision(&layer.invalidate_if);
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let finished = #private::Change::finish_with(kept.0, &kept.1, #invalidate_if, #parts, #key_with);
+                let finished = #private::Change::finish_with(#step, &value, #invalidate_if, #parts, #key_with);
                 finished.await;
             }
         } else {
-            quote_spanned!(*span=> #private::Change::finish(kept.0).await;)
+            quote_spanned!(*span=> #private::Change::finish(#step).await;)
         };
-        if when != When::Always {
-            return self.around_value(i, within, &before, &finish);
-        }
-        quote_spanned! {*span=>
-            #label: {
-                let #step = #before;
-                let returned = #within;
-                let kept = match #private::split(returns, returned) {
-                    ::core::result::Result::Ok(value) => (#step, value),
-                    ::core::result::Result::Err(returned) => {
-                        #private::Change::finish_failed(#step).await;
-                        break #label returned;
-                    }
-                };
-                #finish
-                #private::success(returns, kept.1)
-            }
-        }
+        let failed = if when == When::Always {
+            quote_spanned!(*span=> finish_failed(#step).await)
+        } else {
+            quote_spanned!(*span=> fail(#step))
+        };
+        let failed = quote_spanned!(*span=> #private::Change::#failed;);
+        self.around_value(i, within, &before, &finish, &failed)
     }
 
     /// A layer that waits for the cache after a body that succeeded. It keeps the value meanwhile; no error and no closure over
@@ -154,6 +144,7 @@ impl Expansion<'_> {
         within: &TokenStream,
         before: &TokenStream,
         finish: &TokenStream,
+        failed: &TokenStream,
     ) -> TokenStream {
         let Self { private, span, .. } = self;
         let (_, step, label) = self.locals(i);
@@ -161,12 +152,15 @@ impl Expansion<'_> {
             #label: {
                 let #step = #before;
                 let returned = #within;
-                let kept = match #private::after(#step, returns, returned) {
-                    ::core::result::Result::Ok(kept) => kept,
-                    ::core::result::Result::Err(returned) => break #label returned,
+                let value = match #private::split(returns, returned) {
+                    ::core::result::Result::Ok(value) => value,
+                    ::core::result::Result::Err(returned) => {
+                        #failed
+                        break #label returned;
+                    }
                 };
                 #finish
-                #private::success(returns, kept.1)
+                #private::success(returns, value)
             }
         }
     }
