@@ -3,21 +3,20 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Pat, Path, ReturnType, Type, spanned::Spanned, visit_mut::VisitMut};
+use syn::{Pat, Path, ReturnType, Type, spanned::Spanned};
 
+use self::span::respan;
 pub(crate) use self::span::{hygienic, located};
-use self::{infer::Infer, span::respan};
 use crate::{
     args::{Args, Kind},
-    check::{patterns_in_key, store},
+    check::patterns_in_key,
     function::{Body, Form, Function, Param},
     names::names_before_dots,
-    spelling::{borrows, borrows_static, error_or_all, find, is_result, may_hide_a_borrow, opaque},
 };
 
 mod call;
-mod infer;
 mod key;
+mod returns;
 mod site;
 mod span;
 mod value;
@@ -63,8 +62,7 @@ struct Expansion<'a> {
 //                 if false { return never::<Ret>(); }
 //                 { body }
 //             }.await;
-//             Leader::finish(step, returns, &returned);
-//             returned
+//             Leader::finish(step, returns, returned)
 //         }
 //     }
 pub(crate) fn expand(
@@ -247,56 +245,6 @@ impl Expansion<'_> {
                 .iter()
                 .any(|name| name == "self");
         changed.then(|| quote_spanned!(self.span=> let _ = &#this;))
-    }
-
-    /// `let returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
-    /// for everything.
-    fn returns(&self) -> Option<TokenStream> {
-        let Self { private, span, .. } = self;
-        let question = Ident::new(
-            if store(self.layers).is_some() {
-                "returns"
-            } else {
-                "outcome"
-            },
-            *span,
-        );
-        let returns = match self.function.output() {
-            None => quote_spanned!(*span=> #private::#question!(())),
-            Some(Type::Never(_)) => return None,
-            Some(ty) if opaque(ty).is_none() => {
-                let questions = store(self.layers).map(|_| self.questions(ty));
-                let ty = located(ty.to_token_stream());
-                quote_spanned!(*span=> #private::#question!(#ty #questions))
-            }
-            Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
-            Some(_) => quote_spanned!(*span=> #private::plain()),
-        };
-        Some(quote_spanned!(*span=> let returns = #returns;))
-    }
-
-    /// What may be asked of a return type: not what would hold for one lifetime only, since the compiler, which looks for the
-    /// answer with all lifetimes erased, would find that out too late.
-    fn questions(&self, ty: &Type) -> TokenStream {
-        let mut questions = TokenStream::new();
-        if find(ty, &borrows_static).is_none() {
-            questions.extend(quote_spanned!(self.span=> , serde));
-        }
-        let error = error_or_all(ty);
-        let hides = |ty: &Type| self.function.has_type_parameter(ty) || may_hide_a_borrow(ty);
-        if find(ty, &borrows).is_none() && find(error, &hides).is_none() {
-            questions.extend(quote_spanned!(self.span=> , share));
-        }
-        questions
-    }
-
-    fn output_or_infer(&self) -> TokenStream {
-        let Some(ty) = self.function.output() else {
-            return quote_spanned!(self.span=> ());
-        };
-        let mut ty = ty.clone();
-        Infer.visit_type_mut(&mut ty);
-        located(ty.to_token_stream())
     }
 
     fn local(&self, name: &str, i: usize) -> Ident {

@@ -18,7 +18,7 @@ const SERVICE: &str = include_str!("../../compile_time/service.rs");
 const ENTITY: &str = include_str!("../../compile_time/entity.rs");
 
 const ENTITIES: usize = 20;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -1,0 +1,80 @@
+//! How the return type of a function is seen.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::{Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
+
+use super::{Expansion, located};
+use crate::{
+    check::store,
+    spelling::{borrows, borrows_static, error_or_all, find, is_result, may_hide_a_borrow, opaque},
+};
+
+impl Expansion<'_> {
+    /// `let returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
+    /// for everything.
+    pub(super) fn returns(&self) -> Option<TokenStream> {
+        let Self { private, span, .. } = self;
+        let question = Ident::new(
+            if store(self.layers).is_some() {
+                "returns"
+            } else {
+                "outcome"
+            },
+            *span,
+        );
+        let returns = match self.function.output() {
+            None => quote_spanned!(*span=> #private::#question!(())),
+            Some(Type::Never(_)) => return None,
+            Some(ty) if opaque(ty).is_none() => {
+                let questions = store(self.layers).map(|_| self.questions(ty));
+                let ty = located(ty.to_token_stream());
+                quote_spanned!(*span=> #private::#question!(#ty #questions))
+            }
+            Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
+            Some(_) => quote_spanned!(*span=> #private::plain()),
+        };
+        Some(quote_spanned!(*span=> let returns = #returns;))
+    }
+
+    /// What may be asked of a return type: not what would hold for one lifetime only, since the compiler, which looks for the
+    /// answer with all lifetimes erased, would find that out too late.
+    fn questions(&self, ty: &Type) -> TokenStream {
+        let mut questions = TokenStream::new();
+        if find(ty, &borrows_static).is_none() {
+            questions.extend(quote_spanned!(self.span=> , serde));
+        }
+        let error = error_or_all(ty);
+        let hides = |ty: &Type| self.function.has_type_parameter(ty) || may_hide_a_borrow(ty);
+        if find(ty, &borrows).is_none() && find(error, &hides).is_none() {
+            questions.extend(quote_spanned!(self.span=> , share));
+        }
+        questions
+    }
+
+    pub(super) fn output_or_infer(&self) -> TokenStream {
+        let Some(ty) = self.function.output() else {
+            return quote_spanned!(self.span=> ());
+        };
+        let mut ty = ty.clone();
+        Infer.visit_type_mut(&mut ty);
+        located(ty.to_token_stream())
+    }
+}
+
+/// Puts `_` where the type cannot be named.
+struct Infer;
+
+impl VisitMut for Infer {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::ImplTrait(_) | Type::Never(_) = ty {
+            let underscore_token = syn::Token![_](ty.span());
+            *ty = Type::Infer(TypeInfer {
+                attrs: Vec::new(),
+                underscore_token,
+            });
+        } else {
+            syn::visit_mut::visit_type_mut(self, ty);
+        }
+    }
+}
