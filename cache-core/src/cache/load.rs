@@ -343,12 +343,18 @@ impl Arrived {
 impl Leader {
     const PAST: Self = Self(None);
 
+    /// Whether there is nothing to do: then nothing is asked of what the body returned.
+    fn is_past(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Ends the load with what the body returned.
     pub fn finish<A>(self, _returns: A, returned: A::Returned) -> A::Returned
     where
         A: Answer<Value: Storable>,
     {
         match A::Outcome::value(&returned) {
+            _ if self.is_past() => {}
             Some(value) => self.succeed(value, Wish::USUAL),
             None => self.fail(A::Share::take(&returned)),
         }
@@ -367,12 +373,11 @@ impl Leader {
         A: Answer<Value: Storable>,
     {
         match A::Outcome::value(&returned) {
-            // They are not asked where the cache is not used.
-            Some(value) if self.0.is_some() => {
+            _ if self.is_past() => {}
+            Some(value) => {
                 let wish = Wish::of(value, store_if, ttl_with);
                 self.succeed(value, wish);
             }
-            Some(_) => {}
             None => self.fail(A::Share::take(&returned)),
         }
         returned

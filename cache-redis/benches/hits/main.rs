@@ -15,7 +15,7 @@ use std::time::Duration;
 use cache_redis::{RedisBackend, dev::RedisServer};
 
 use crate::{
-    contenders::{Beside, Caches, Contender, Raw, Store},
+    contenders::{Beside, Caches, Contender, Raw, Store, WithTokens},
     machine::Asked,
     round::{Figures, Round, median},
     values::{Huge, Large, Small, Value},
@@ -98,11 +98,13 @@ async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
         return;
     }
     let raw = Raw::<V>::open(server).await;
+    let with_tokens = WithTokens::<V>::open(server).await;
     let one = Caches::<V>::open(backend(server, 1), "").await;
     let two = Caches::<V>::open(backend(server, 2), "two-").await;
     let four = Caches::<V>::open(backend(server, 4), "four-").await;
     let contenders: Vec<(&str, Box<dyn Contender>)> = vec![
         ("by hand", Box::new(raw)),
+        ("by hand, with tokens", Box::new(with_tokens)),
         ("on", Box::new(one.store(Store::On))),
         ("on, 2 connections", Box::new(two.store(Store::On))),
         ("on, 4 connections", Box::new(four.store(Store::On))),
