@@ -101,7 +101,7 @@ macro_rules! __outcome {
     }};
 }
 
-/// The type of the value in a return type, for a registration.
+/// The type of the value in a return type, for [`Types`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __value_type {
@@ -218,7 +218,7 @@ impl Attempt {
         key_parts: usize,
         key_with: KeyWith<'_, V>,
     ) -> Soon<()> {
-        // They are not asked where the cache is not used.
+        // The options are not asked where the cache is not used.
         if self.0.is_none() {
             return Soon::now(());
         }
@@ -240,7 +240,7 @@ impl Attempt {
         }
     }
 
-    /// If it failed.
+    /// If it failed: nothing changes.
     pub fn fail(self) {
         if let Some(attempt) = self.0 {
             attempt.fail();
@@ -370,8 +370,6 @@ fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
 }
 
 /// The value, if the function succeeded; else what it returned.
-///
-/// While the future waits for the cache it keeps the value alone: an error need not be `Send`.
 pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<A::Value, A::Returned> {
     A::Outcome::split(returned)
 }

@@ -25,7 +25,6 @@ use crate::{
     key::Sought,
     later::{Hold, Kept},
     stats::Counters,
-    value::Storable,
 };
 
 /// What decides whether a value still counts.
@@ -97,15 +96,16 @@ impl Held {
     }
 }
 
-/// A value that a body made, of a type that is not named.
+/// A value for a cache, of a type that is not named.
 pub(crate) trait Made {
+    /// The value itself.
     fn any(&self) -> &dyn Any;
 
-    /// A clone of it that this process keeps.
+    /// A clone of it, to be shared in this process.
     fn hold(&self, stamp: Stamp) -> Arc<Held>;
 }
 
-impl<V: Storable> Made for V {
+impl<V: Clone + Send + Sync + 'static> Made for V {
     fn any(&self) -> &dyn Any {
         self
     }

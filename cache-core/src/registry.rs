@@ -92,7 +92,7 @@ struct Use {
     types: Types,
 }
 
-/// Holds all registrations against a configuration.
+/// Holds what the attributes say against a configuration.
 pub(crate) fn check(configured: &Configured) -> Report {
     let mut uses: BTreeMap<&str, Vec<Use>> = BTreeMap::new();
     // Which manager a function with `manager = …` uses is not known here, but that it names its cache is.

@@ -58,7 +58,8 @@ pub trait Outcome: Copy {
 
     /// The value, if the function succeeded; else what it returned.
     ///
-    /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`.
+    /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`, but with
+    /// `when = "always"`.
     fn split(returned: Self::Returned) -> Result<Self::Value, Self::Returned>;
 
     /// The function's result that holds this value.

@@ -201,6 +201,7 @@ impl Naming {
     //         }
     //     }
     pub(crate) fn function(&self, private: &TokenStream, types: &TokenStream) -> TokenStream {
+        // Without stand-ins every name means what it says, and nothing has to go before them.
         let body = if self.fallbacks.is_empty() {
             types.clone()
         } else {

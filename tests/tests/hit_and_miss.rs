@@ -12,6 +12,7 @@ both!(
     case_055_condition_on_arguments,
     condition_of_a_put_and_of_an_invalidation,
     condition_is_asked_before_the_body,
+    nothing_is_asked_of_what_goes_past_the_cache,
     entries_live_as_long_as_the_attribute_says,
     settings_of_the_cache_outrank_the_attribute,
     every_call_has_one_outcome,
@@ -146,6 +147,56 @@ async fn condition_of_a_put_and_of_an_invalidation() {
         (bodies("put"), bodies("remove"), bodies("clear")),
         (3, 2, 2)
     );
+}
+
+/// Something that no cache may touch.
+#[derive(Debug)]
+struct Untouchable;
+
+impl Clone for Untouchable {
+    fn clone(&self) -> Self {
+        panic!("nobody is to have it too")
+    }
+}
+
+async fn nothing_is_asked_of_what_goes_past_the_cache() {
+    fn unasked(_: &u32) -> u32 {
+        panic!("it has no key")
+    }
+
+    #[cache_result(
+        cache = "c",
+        condition = false,
+        store_if = |_: &u32| panic!("it is not stored"),
+        ttl_with = |_: &u32| panic!("it is not stored"),
+        manager = caches()
+    )]
+    async fn read(k: u32) -> Result<u32, Untouchable> {
+        if k == 0 { Err(Untouchable) } else { Ok(k) }
+    }
+
+    #[cache_result(cache = "c", condition = false, manager = caches())]
+    async fn read_plainly(k: u32) -> Result<u32, Untouchable> {
+        if k == 0 { Err(Untouchable) } else { Ok(k) }
+    }
+
+    #[cache_put(
+        cache = "c",
+        condition = false,
+        store_if = |_: &u32| panic!("it is not stored"),
+        ttl_with = |_: &u32| panic!("it is not stored"),
+        key_with = unasked,
+        manager = caches()
+    )]
+    async fn write(k: u32) -> Result<u32, Untouchable> {
+        if k == 0 { Err(Untouchable) } else { Ok(k) }
+    }
+
+    for k in [0, 1] {
+        assert_eq!(read(k).await.is_ok(), k == 1);
+        assert_eq!(read_plainly(k).await.is_ok(), k == 1);
+        assert_eq!(write(k).await.is_ok(), k == 1);
+    }
 }
 
 async fn condition_is_asked_before_the_body() {

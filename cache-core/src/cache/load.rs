@@ -55,7 +55,7 @@ impl Wish {
     }
 }
 
-/// A clone of a value that others have too.
+/// A clone of a value that others have too; `None` if it is not a `V`.
 // A plain match: a closure would be a function more to compile for every type.
 #[inline]
 pub(crate) fn cloned<V: Clone + 'static>(value: Option<&dyn Any>) -> Option<V> {
@@ -353,8 +353,10 @@ impl Leader {
     where
         A: Answer<Value: Storable>,
     {
+        if self.is_past() {
+            return returned;
+        }
         match A::Outcome::value(&returned) {
-            _ if self.is_past() => {}
             Some(value) => self.succeed(value, Wish::USUAL),
             None => self.fail(A::Share::take(&returned)),
         }
@@ -372,8 +374,10 @@ impl Leader {
     where
         A: Answer<Value: Storable>,
     {
+        if self.is_past() {
+            return returned;
+        }
         match A::Outcome::value(&returned) {
-            _ if self.is_past() => {}
             Some(value) => {
                 let wish = Wish::of(value, store_if, ttl_with);
                 self.succeed(value, wish);

@@ -22,7 +22,6 @@ pub(crate) trait Slot: Send + Sync {
 }
 
 // A plain match: a closure would be a function more to compile for every type.
-#[allow(clippy::manual_map)]
 impl<V: Send + Sync + 'static> Slot for Option<V> {
     fn value(&self) -> Option<&dyn Any> {
         match self {

@@ -128,16 +128,15 @@ impl Expansion<'_> {
             quote_spanned!(*span=> #private::Change::finish(#step).await;)
         };
         let failed = if when == When::Always {
-            quote_spanned!(*span=> finish_failed(#step).await)
+            quote_spanned!(*span=> #private::Change::finish_failed(#step).await;)
         } else {
-            quote_spanned!(*span=> fail(#step))
+            quote_spanned!(*span=> #private::Change::fail(#step);)
         };
-        let failed = quote_spanned!(*span=> #private::Change::#failed;);
         self.around_value(i, within, &before, &finish, &failed)
     }
 
-    /// A layer that waits for the cache after a body that succeeded. It keeps the value meanwhile; no error and no closure over
-    /// the value, which need not be `Send`.
+    /// A layer that waits for the cache after the body. After one that succeeded it keeps the value meanwhile; no error and no
+    /// closure over the value, which need not be `Send`. Only `when = "always"` keeps what a body returned that failed.
     fn around_value(
         &self,
         i: usize,

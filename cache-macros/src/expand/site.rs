@@ -1,4 +1,4 @@
-//! The static that stands for an attribute, and the registration by which the program can be checked before it calls it.
+//! The static that stands for an attribute, by which the program can be checked before it calls the function.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Expansion<'_> {
-    /// `let site_0 = …;`: the static that stands for this attribute, and its registration.
+    /// `let site_0 = …;`: the static that stands for this attribute, and the function that names its types.
     pub(super) fn site(&self, i: usize, layer: &Args) -> TokenStream {
         let Self { private, span, .. } = self;
         let site = self.local("site", i);
