@@ -160,10 +160,6 @@ impl Clone for Untouchable {
 }
 
 async fn nothing_is_asked_of_what_goes_past_the_cache() {
-    fn unasked(_: &u32) -> u32 {
-        panic!("it has no key")
-    }
-
     #[cache_result(
         cache = "c",
         condition = false,
@@ -185,7 +181,7 @@ async fn nothing_is_asked_of_what_goes_past_the_cache() {
         condition = false,
         store_if = |_: &u32| panic!("it is not stored"),
         ttl_with = |_: &u32| panic!("it is not stored"),
-        key_with = unasked,
+        key_with = |_: &u32| -> u32 { panic!("it has no key") },
         manager = caches()
     )]
     async fn write(k: u32) -> Result<u32, Untouchable> {

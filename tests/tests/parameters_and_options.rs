@@ -147,6 +147,10 @@ async fn key_from_the_value() {
     async fn create(id: u64) -> Result<(u64, String), String> {
         Ok((id, format!("p{id}")))
     }
+    #[cache_put(cache = "c", manager = caches(), key_with = |v: &(u64, String)| -> (u64, String) { v.clone().into() })]
+    async fn replace(id: u64) -> (u64, String) {
+        (id, format!("p{id}"))
+    }
     #[cache_invalidate(cache = "c", manager = caches(), key_with = Clone::clone, invalidate_if = |v| v.0 > 1)]
     async fn remove(id: u64) -> (u64, String) {
         (id, format!("p{id}"))
@@ -163,6 +167,8 @@ async fn key_from_the_value() {
     }
     assert_eq!(cache.get(&(1, "p1")).await, Some((1, "p1".to_owned())));
     assert_eq!(cache.get(&(2, "p2")).await, None);
+    replace(2).await;
+    assert_eq!(cache.get(&(2, "p2")).await, Some((2, "p2".to_owned())));
 }
 
 async fn condition_is_looked_at_before_the_key() {

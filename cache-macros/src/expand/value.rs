@@ -5,7 +5,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::{Expr, ExprClosure, Pat, spanned::Spanned};
+use syn::{Expr, ExprClosure, Pat, ReturnType, spanned::Spanned};
 
 use super::{Expansion, hygienic, key::Into, respan};
 use crate::args::{Args, ungrouped};
@@ -45,8 +45,9 @@ impl Expansion<'_> {
             None => return (0, quote_spanned!(*span=> ::core::option::Option::None)),
             Some(Expr::Closure(closure)) => {
                 let (param, bind) = self.param_of(closure);
+                let key = typed_body(closure);
                 (
-                    self.parts(&closure.body, &Into::Writer),
+                    self.parts(&key, &Into::Writer),
                     param,
                     bind,
                     closure.capture,
@@ -92,5 +93,19 @@ impl Expansion<'_> {
 
     fn value(&self) -> Ident {
         Ident::new("value", self.span)
+    }
+}
+
+/// What a closure gives, of the type that it says.
+// Input:  |v: &V| -> u32 { v.id.into() }
+// Output: { let key: u32 = { v.id.into() }; key }
+fn typed_body(closure: &ExprClosure) -> Expr {
+    let body = &closure.body;
+    match &closure.output {
+        ReturnType::Default => Expr::clone(body),
+        ReturnType::Type(_, ty) => {
+            let span = hygienic(body.span());
+            Expr::Verbatim(quote_spanned!(span=> { let key: #ty = #body; key }))
+        }
     }
 }
