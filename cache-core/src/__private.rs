@@ -151,7 +151,7 @@ pub use crate::{
     message = "`{Self}` cannot be part of a key: it has no `Serialize`",
     label = "this is part of the key",
     note = "without `#[cache_key]` on any, every parameter is: mark those that tell entries apart",
-    note = "or derive `serde::Serialize` for it"
+    note = "or derive `serde::Serialize` for it; a type parameter needs the bound"
 )]
 pub trait KeyArgument: Serialize {}
 

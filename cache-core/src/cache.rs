@@ -256,7 +256,7 @@ impl CacheInner {
     }
 
     #[inline]
-    fn is_disabled(&self) -> bool {
+    pub(crate) fn is_disabled(&self) -> bool {
         matches!(self.config.store, Store::Disabled)
     }
 

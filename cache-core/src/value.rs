@@ -194,7 +194,7 @@ impl Keepable for Something {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a cache",
     label = "a value has to be `Clone + Send + Sync + 'static`",
-    note = "derive `Clone` for it, or return an `Arc` of it",
+    note = "derive `Clone` for it, or return an `Arc` of it; a type parameter needs the bounds",
     note = "what stays on one thread, an `Rc` or a `Cell`, cannot be kept: use an `Arc`, an atomic or a lock"
 )]
 pub trait Storable: Clone + Send + Sync + 'static {}
@@ -280,7 +280,7 @@ impl<O, K, S> Returns<O, K, S> {
 #[diagnostic::on_unimplemented(
     message = "this is no name of a cache of `{V}`",
     label = "is a `{Self}`",
-    note = "the value of the function is a `{V}`: declare the name as a `CacheName<{V}>`, or use another cache"
+    note = "the value of the function is a `{V}`: declare the name as a `CacheName<{V}>`, or use another cache; a name that is text is written as it is, `cache = \"…\"`"
 )]
 pub trait NameOf<V> {}
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{ReturnType, Type};
 
-use self::expressions::{condition, over_the_value};
+use self::expressions::{over_the_arguments, over_the_value};
 use crate::{
     args::{Args, Kind, OPTIONS, When},
     fallback::Errors,
@@ -21,7 +21,7 @@ mod expressions;
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
         options(layer, errors);
-        condition(layer, errors);
+        over_the_arguments(layer, errors);
         over_the_value(params, layer, errors);
     }
     if layers.iter().all(|layer| layer.krate.is_none())
@@ -220,7 +220,9 @@ fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
                 format!("`{attribute}` cannot keep an `impl Trait`: return an owned value of a named type, a stream collected into a `Vec`"),
             );
         }
-    } else if matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty()) {
+    } else if matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty())
+        || matches!(value, Type::Never(_))
+    {
         errors.at(output, nothing);
     } else if let Some(ty) = if matches!(value, Type::Reference(_)) {
         Some(value)

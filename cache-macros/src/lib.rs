@@ -83,7 +83,10 @@ fn attribute(kind: Kind, args: TokenStream2, item: TokenStream2) -> TokenStream2
     }
     let Ok(function) = syn::parse2::<Function>(item.clone()) else {
         let mut errors = Errors::default();
-        let message = format!("`{}` goes on an async function", kind.name());
+        let message = format!(
+            "`{}` goes on an async function: of an `impl` or a trait, on those within",
+            kind.name()
+        );
         errors.at_span(Span::call_site(), message);
         return fallback::item(errors, &item);
     };

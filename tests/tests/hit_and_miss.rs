@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use cache_core::{CacheConfig, cache_invalidate, cache_invalidate_all, cache_put, cache_result};
+use cache_core::{
+    CacheConfig, CacheManager, cache_invalidate, cache_invalidate_all, cache_put, cache_result,
+};
 use tests::{advance, assert_value_keys, bodies, body, both, caches, stored};
 
 both!(
@@ -160,6 +162,10 @@ impl Clone for Untouchable {
 }
 
 async fn nothing_is_asked_of_what_goes_past_the_cache() {
+    fn no_key(_: &u32) -> u32 {
+        panic!("it has no key")
+    }
+
     #[cache_result(
         cache = "c",
         condition = false,
@@ -181,7 +187,7 @@ async fn nothing_is_asked_of_what_goes_past_the_cache() {
         condition = false,
         store_if = |_: &u32| panic!("it is not stored"),
         ttl_with = |_: &u32| panic!("it is not stored"),
-        key_with = |_: &u32| -> u32 { panic!("it has no key") },
+        key_with = no_key,
         manager = caches()
     )]
     async fn write(k: u32) -> Result<u32, Untouchable> {
@@ -193,6 +199,66 @@ async fn nothing_is_asked_of_what_goes_past_the_cache() {
         assert_eq!(read_plainly(k).await.is_ok(), k == 1);
         assert_eq!(write(k).await.is_ok(), k == 1);
     }
+}
+
+#[tokio::test]
+async fn nothing_is_asked_for_a_cache_that_is_disabled() {
+    fn asked<T>() -> T {
+        panic!("it is not used")
+    }
+
+    #[derive(serde::Serialize)]
+    struct Argument(#[serde(serialize_with = "unasked")] u32);
+
+    fn unasked<S>(_: &u32, _: S) -> Result<S::Ok, S::Error>
+    where
+        S: serde::Serializer,
+    {
+        asked()
+    }
+
+    #[cache_result(cache = "c", store_if = |_| asked(), ttl_with = |_| asked(), manager = caches)]
+    async fn read(#[cache_key] argument: Argument, caches: &CacheManager) -> u32 {
+        argument.0
+    }
+
+    #[cache_result(cache = "c", key = asked::<u32>(), manager = caches)]
+    async fn read_key(k: u32, caches: &CacheManager) -> u32 {
+        k
+    }
+
+    #[cache_put(cache = "c", key_with = |_| asked::<u32>(), manager = caches)]
+    async fn write(k: u32, caches: &CacheManager) -> u32 {
+        k
+    }
+
+    #[cache_invalidate(cache = "c", key_with = |_| asked::<u32>(), invalidate_if = |_| asked(), manager = caches)]
+    async fn change(k: u32, caches: &CacheManager) -> u32 {
+        k
+    }
+
+    #[cache_invalidate(cache = "c", key = asked::<u32>(), when = "before", manager = caches)]
+    async fn change_key(k: u32, caches: &CacheManager) -> u32 {
+        k
+    }
+
+    #[cache_invalidate_all(cache = "c", invalidate_if = |_| asked(), manager = caches)]
+    async fn change_all(k: u32, caches: &CacheManager) -> u32 {
+        k
+    }
+
+    let off = &CacheManager::builder()
+        .cache("c", CacheConfig::disabled())
+        .build()
+        .unwrap();
+    assert_eq!(read(Argument(7), off).await, 7);
+    assert_eq!(read_key(7, off).await, 7);
+    assert_eq!(write(7, off).await, 7);
+    assert_eq!(change(7, off).await, 7);
+    assert_eq!(change_key(7, off).await, 7);
+    assert_eq!(change_all(7, off).await, 7);
+    let stats = off.cache::<u32>("c").unwrap().stats();
+    assert_eq!((stats.bypasses, stats.misses), (2, 0));
 }
 
 async fn condition_is_asked_before_the_body() {

@@ -31,7 +31,7 @@ impl Plan {
     /// For the entry whose key the arguments give, in so many parts. They are to be added next.
     pub fn keyed(site: &'static Site, parts: usize) -> Self {
         Self {
-            cache: site.known(),
+            cache: enabled(site, site.known(), true),
             key: PlannedKey::Parts(KeyParts::new(parts)),
             options: LoadOptions::default(),
         }
@@ -42,12 +42,12 @@ impl Plan {
         site: &'static Site,
         parts: usize,
         manager: Option<&CacheManager>,
-        enabled: bool,
+        condition: bool,
     ) -> Self {
         Self::new(
             site,
             manager,
-            enabled,
+            condition,
             PlannedKey::Parts(KeyParts::new(parts)),
         )
     }
@@ -61,9 +61,9 @@ impl Plan {
     pub fn from_value_where(
         site: &'static Site,
         manager: Option<&CacheManager>,
-        enabled: bool,
+        condition: bool,
     ) -> Self {
-        Self::new(site, manager, enabled, PlannedKey::FromValue)
+        Self::new(site, manager, condition, PlannedKey::FromValue)
     }
 
     /// For all entries.
@@ -72,25 +72,18 @@ impl Plan {
     }
 
     /// The same where the function says which manager, or when.
-    pub fn all_where(site: &'static Site, manager: Option<&CacheManager>, enabled: bool) -> Self {
-        Self::new(site, manager, enabled, PlannedKey::All)
+    pub fn all_where(site: &'static Site, manager: Option<&CacheManager>, condition: bool) -> Self {
+        Self::new(site, manager, condition, PlannedKey::All)
     }
 
     fn new(
         site: &'static Site,
         manager: Option<&CacheManager>,
-        enabled: bool,
+        condition: bool,
         key: PlannedKey,
     ) -> Self {
-        let cache = site.resolve(manager);
-        if !enabled
-            && site.attribute() == Attribute::Result
-            && let Some(cache) = &cache
-        {
-            cache.bypass();
-        }
         Self {
-            cache: cache.filter(|_| enabled),
+            cache: enabled(site, site.resolve(manager), condition),
             key,
             options: LoadOptions::default(),
         }
@@ -161,6 +154,19 @@ impl Plan {
         };
         Some((cache, key))
     }
+}
+
+/// The cache of a call that is to use it; no other evaluates what is only for the cache.
+#[inline]
+fn enabled(site: &'static Site, cache: Option<SiteCache>, condition: bool) -> Option<SiteCache> {
+    let cache = cache?;
+    if condition && !cache.is_disabled() {
+        return Some(cache);
+    }
+    if site.attribute() == Attribute::Result {
+        cache.bypass();
+    }
+    None
 }
 
 /// What an attribute is about.

@@ -7,19 +7,36 @@ use syn::{
 };
 
 use crate::{
-    args::{Args, ungrouped},
+    args::{Args, OPTIONS, ungrouped},
     fallback::Errors,
     function::Param,
 };
 
-/// What is written as text, or as a number, is no condition.
-pub(super) fn condition(layer: &Args, errors: &mut Errors) {
-    if let Some(Expr::Lit(ExprLit { lit, .. })) = layer.condition.as_ref().map(ungrouped)
-        && !matches!(lit, Lit::Bool(_))
-    {
-        errors.at(
+/// The options that are made of the arguments.
+pub(super) fn over_the_arguments(layer: &Args, errors: &mut Errors) {
+    match layer.condition.as_ref().map(ungrouped) {
+        Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Bool(_)) => errors.at(
             lit,
             "`condition` is a `bool` made of the arguments: write `condition = id > 3`, without quotes",
+        ),
+        Some(closure @ Expr::Closure(_)) => errors.at(
+            closure,
+            "`condition` is a `bool` made of the arguments: write `condition = id > 3`, without `|…|`",
+        ),
+        _ => {}
+    }
+    if let Some(closure @ Expr::Closure(_)) = layer.key.as_ref().map(ungrouped) {
+        let instead = if OPTIONS
+            .iter()
+            .any(|(option, kinds)| *option == "key_with" && kinds.contains(&layer.kind))
+        {
+            "; from the value it is made by `key_with = |value| …`"
+        } else {
+            ""
+        };
+        errors.at(
+            closure,
+            format!("`key` is made of the arguments: write `key = id`, without `|…|`{instead}"),
         );
     }
 }
