@@ -1,8 +1,8 @@
 //! What the attributes cost when a program is compiled: 200 functions of a service, with the attributes and without.
 //!
 //! Writes two packages under the target directory, builds each several times by turns, with everything they depend on built
-//! before, and prints the shortest times and their ratio: what else the machine does can only make a build longer. Arguments go
-//! to `cargo build`: `--release`, say.
+//! before, and prints the median times, and the median of the ratios of builds that follow each other: a machine may be slower from
+//! one minute to the next. Arguments go to `cargo build`: `--release`, say.
 
 use std::{
     env,
@@ -43,21 +43,26 @@ fn main() -> Result<(), Box<dyn Error>> {
             .into_iter()
             .chain(arguments.iter().map(String::as_str))
             .collect();
-        let mut shortest = [Duration::MAX; 2];
+        let mut times = [Vec::new(), Vec::new()];
         for round in 0..=ROUNDS {
-            for (package, shortest) in ["plain", "annotated"].into_iter().zip(&mut shortest) {
+            for (package, times) in ["plain", "annotated"].into_iter().zip(&mut times) {
                 let time = build(&place, package, &command)?;
                 // The first builds what both depend on.
                 if round > 0 {
-                    *shortest = time.min(*shortest);
+                    times.push(time.as_secs_f64());
                 }
             }
         }
-        let [plain, annotated] = shortest;
+        let [plain, annotated] = &times;
+        let ratios = plain
+            .iter()
+            .zip(annotated)
+            .map(|(plain, annotated)| annotated / plain);
+        let ratio = median(ratios.collect());
+        let [plain, annotated] = times.map(median);
         println!(
-            "cargo {}: plain {plain:.2?}, annotated {annotated:.2?}, ratio {:.2}",
+            "cargo {}: plain {plain:.2} s, annotated {annotated:.2} s, ratio {ratio:.2}",
             command.join(" "),
-            annotated.as_secs_f64() / plain.as_secs_f64()
         );
     }
     Ok(())
@@ -126,6 +131,11 @@ fn build(place: &Path, package: &str, command: &[&str]) -> Result<Duration, Box<
     } else {
         Err(format!("`{package}` does not build").into())
     }
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 fn root() -> PathBuf {
