@@ -147,7 +147,7 @@ async fn key_from_the_value() {
     async fn create(id: u64) -> Result<(u64, String), String> {
         Ok((id, format!("p{id}")))
     }
-    #[cache_put(cache = "c", manager = caches(), key_with = |v: &(u64, String)| -> (u64, String) { v.clone().into() })]
+    #[cache_put(cache = "c", manager = caches(), key_with = |v: &(u64, String)| -> (u64, Box<str>) { (v.0, v.1.as_str().into()) })]
     async fn replace(id: u64) -> (u64, String) {
         (id, format!("p{id}"))
     }
