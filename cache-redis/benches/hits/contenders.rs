@@ -18,16 +18,17 @@ pub(crate) trait Contender {
     fn calls(&self, seed: u64, watch: Watch) -> JoinHandle<Vec<u32>>;
 }
 
-/// `GET` on a shared connection of the client library, then the codec.
-pub(crate) struct Raw<V>(MultiplexedConnection, PhantomData<V>);
-
-/// The same with `MGET` of the value and two tokens, which is what a hit asks a server for. How it differs from `GET` is the price
-/// of knowing whether the value is still true.
-pub(crate) struct WithTokens<V>(Raw<V>);
+/// A look-up on a shared connection of the client library, then the codec.
+pub(crate) struct Raw<V> {
+    connection: MultiplexedConnection,
+    with_tokens: bool,
+    value: PhantomData<V>,
+}
 
 const TOKENS: [&str; 2] = ["by-hand:stamp", "by-hand:epoch"];
 
 impl<V: Value> Raw<V> {
+    /// By `GET`.
     pub(crate) async fn open(server: &RedisServer) -> Self {
         let client = redis::Client::open(server.url()).expect("the address is valid");
         let mut connection = client
@@ -35,15 +36,36 @@ impl<V: Value> Raw<V> {
             .await
             .expect("the server answers");
         for key in 0..V::KEYS {
-            redis::cmd("SET")
-                .arg(raw_key::<V>(key))
-                .arg(encode(&V::new(key)))
-                .exec_async(&mut connection)
-                .await
-                .expect("the server answers");
+            set(&mut connection, &raw_key::<V>(key), &encode(&V::new(key))).await;
         }
-        Self(connection, PhantomData)
+        for token in TOKENS {
+            set(&mut connection, token, &[7; Token::LEN]).await;
+        }
+        Self {
+            connection,
+            with_tokens: false,
+            value: PhantomData,
+        }
     }
+
+    /// By `MGET` of the value and two tokens, which is what a hit asks a server for. How it differs from `GET` is the price of
+    /// knowing whether the value is still true.
+    pub(crate) fn with_tokens(&self) -> Self {
+        Self {
+            connection: self.connection.clone(),
+            with_tokens: true,
+            value: PhantomData,
+        }
+    }
+}
+
+async fn set(connection: &mut MultiplexedConnection, key: &str, value: &[u8]) {
+    redis::cmd("SET")
+        .arg(key)
+        .arg(value)
+        .exec_async(connection)
+        .await
+        .expect("the server answers");
 }
 
 fn raw_key<V: Value>(key: u64) -> String {
@@ -52,54 +74,21 @@ fn raw_key<V: Value>(key: u64) -> String {
 
 impl<V: Value> Contender for Raw<V> {
     fn calls(&self, seed: u64, mut watch: Watch) -> JoinHandle<Vec<u32>> {
-        let mut connection = self.0.clone();
+        let (mut connection, with_tokens) = (self.connection.clone(), self.with_tokens);
         tokio::spawn(async move {
             let mut dice = fastrand::Rng::with_seed(seed);
             while watch.goes_on() {
                 let key = dice.u64(..V::KEYS);
-                let bytes: Vec<u8> = redis::cmd("GET")
-                    .arg(raw_key::<V>(key))
-                    .query_async(&mut connection)
-                    .await
-                    .expect("the server answers");
-                let value: Arc<V> = decode(&bytes);
-                assert!(value.is_of(key));
-            }
-            watch.times()
-        })
-    }
-}
-
-impl<V: Value> WithTokens<V> {
-    pub(crate) async fn open(server: &RedisServer) -> Self {
-        let raw = Raw::open(server).await;
-        let mut connection = raw.0.clone();
-        for token in TOKENS {
-            redis::cmd("SET")
-                .arg(token)
-                .arg([7_u8; Token::LEN].as_slice())
-                .exec_async(&mut connection)
-                .await
-                .expect("the server answers");
-        }
-        Self(raw)
-    }
-}
-
-impl<V: Value> Contender for WithTokens<V> {
-    fn calls(&self, seed: u64, mut watch: Watch) -> JoinHandle<Vec<u32>> {
-        let mut connection = self.0.0.clone();
-        tokio::spawn(async move {
-            let mut dice = fastrand::Rng::with_seed(seed);
-            while watch.goes_on() {
-                let key = dice.u64(..V::KEYS);
-                let (bytes, _, _): (Vec<u8>, Vec<u8>, Vec<u8>) = redis::cmd("MGET")
-                    .arg(raw_key::<V>(key))
-                    .arg(TOKENS.as_slice())
-                    .query_async(&mut connection)
-                    .await
-                    .expect("the server answers");
-                let value: Arc<V> = decode(&bytes);
+                let mut command = redis::cmd(if with_tokens { "MGET" } else { "GET" });
+                command.arg(raw_key::<V>(key));
+                let bytes = if with_tokens {
+                    command.arg(TOKENS.as_slice());
+                    let answer = command.query_async(&mut connection).await;
+                    answer.map(|(bytes, _, _): (Vec<u8>, Vec<u8>, Vec<u8>)| bytes)
+                } else {
+                    command.query_async(&mut connection).await
+                };
+                let value: Arc<V> = decode(&bytes.expect("the server answers"));
                 assert!(value.is_of(key));
             }
             watch.times()

@@ -15,7 +15,7 @@ use std::time::Duration;
 use cache_redis::{RedisBackend, dev::RedisServer};
 
 use crate::{
-    contenders::{Beside, Caches, Contender, Raw, Store, WithTokens},
+    contenders::{Beside, Caches, Contender, Raw, Store},
     machine::Asked,
     round::{Figures, Round, median},
     values::{Huge, Large, Small, Value},
@@ -98,7 +98,7 @@ async fn table<V: Value>(what: &str, server: &RedisServer, plan: &Plan) {
         return;
     }
     let raw = Raw::<V>::open(server).await;
-    let with_tokens = WithTokens::<V>::open(server).await;
+    let with_tokens = raw.with_tokens();
     let one = Caches::<V>::open(backend(server, 1), "").await;
     let two = Caches::<V>::open(backend(server, 2), "two-").await;
     let four = Caches::<V>::open(backend(server, 4), "four-").await;
