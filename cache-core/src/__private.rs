@@ -73,11 +73,11 @@ macro_rules! __returns {
     (@ $returned:ty, $kept:ident, $share:ident) => {{
         use $crate::__private::questions::*;
         if false {
-            let outcome = $crate::__private::Probe::<$returned>::NEW.cache_outcome();
+            let __outcome = $crate::__private::Probe::<$returned>::NEW.cache_outcome();
             $crate::__private::Returns::of(
-                outcome,
-                (&outcome.value).$kept(),
-                outcome.error.$share(),
+                __outcome,
+                (&__outcome.value).$kept(),
+                __outcome.error.$share(),
             )
         } else {
             $crate::__private::Returns::INFERRED
@@ -114,10 +114,10 @@ macro_rules! __value_type {
     (@ $returned:ty, $kept:ident) => {{
         use $crate::__private::questions::*;
         $crate::__private::value_type(if false {
-            let value = $crate::__private::Probe::<$returned>::NEW
+            let __value = $crate::__private::Probe::<$returned>::NEW
                 .cache_outcome()
                 .value;
-            ::core::option::Option::Some((value.cache_content(), (&value).$kept()))
+            ::core::option::Option::Some((__value.cache_content(), (&__value).$kept()))
         } else {
             ::core::option::Option::None
         })

@@ -42,27 +42,27 @@ struct Expansion<'a> {
 //
 // Output:
 //     async fn product(&self, id: u64, trace: &Trace) -> Ret {
-//         let site_0 = { fn __cache_hidden() -> Types { … } site!(Result, "product", "product", false, __cache_hidden) };
-//         let returns = returns!(Ret, serde, share);
+//         let __site_0 = { fn __cache_hidden() -> Types { … } site!(Result, "product", "product", false, __cache_hidden) };
+//         let __returns = returns!(Ret, serde, share);
 //         'layer_0: {
-//             let soon = match {
-//                 let mut plan_0 = Plan::keyed(site_0, 1);
-//                 Plan::part(&mut plan_0, &id);
-//                 Plan::ttl(&mut plan_0, Duration::new(30, 0));
-//                 arrive(&mut plan_0, returns)
+//             let __soon = match {
+//                 let mut __plan_0 = Plan::keyed(__site_0, 1);
+//                 Plan::part(&mut __plan_0, &id);
+//                 Plan::ttl(&mut __plan_0, Duration::new(30, 0));
+//                 arrive(&mut __plan_0, __returns)
 //             } {
-//                 Ok(returned) => break 'layer_0 returned,
-//                 Err(soon) => soon,
+//                 Ok(__returned) => break 'layer_0 __returned,
+//                 Err(__soon) => __soon,
 //             };
-//             let step = match Arrived::conclude(soon.await, returns) {
-//                 Ok(returned) => break 'layer_0 returned,
-//                 Err(leader) => leader,
+//             let __step = match Arrived::conclude(__soon.await, __returns) {
+//                 Ok(__returned) => break 'layer_0 __returned,
+//                 Err(__leader) => __leader,
 //             };
-//             let returned = async move {
+//             let __returned = async move {
 //                 if false { return never::<Ret>(); }
 //                 { body }
 //             }.await;
-//             Leader::finish(step, returns, returned)
+//             Leader::finish(__step, __returns, __returned)
 //         }
 //     }
 pub(crate) fn expand(
@@ -80,7 +80,7 @@ pub(crate) fn expand(
     let patterns = patterns_in_key(params, &layers);
     let mut unpack = TokenStream::new();
     for param in &patterns {
-        let name = format_ident!("arg_{}", param.index, span = hygienic(param.pat.span()));
+        let name = format_ident!("__arg_{}", param.index, span = hygienic(param.pat.span()));
         let pat = &param.pat;
         let span = hygienic(pat.span());
         match pat {
@@ -248,6 +248,6 @@ impl Expansion<'_> {
     }
 
     fn local(&self, name: &str, i: usize) -> Ident {
-        format_ident!("{name}_{i}", span = self.span)
+        format_ident!("__{name}_{i}", span = self.span)
     }
 }

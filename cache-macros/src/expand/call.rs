@@ -58,10 +58,10 @@ impl Expansion<'_> {
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             quote_spanned! {*span=>
-                #private::Leader::finish_with(#step, returns, returned, #store_if, #ttl_with)
+                #private::Leader::finish_with(#step, __returns, __returned, #store_if, #ttl_with)
             }
         } else {
-            quote_spanned!(*span=> #private::Leader::finish(#step, returns, returned))
+            quote_spanned!(*span=> #private::Leader::finish(#step, __returns, __returned))
         };
         let plan = if self.plans_in_place() {
             plan.to_token_stream()
@@ -71,15 +71,15 @@ impl Expansion<'_> {
         };
         quote_spanned! {*span=>
             #label: {
-                let soon = match { #made #private::arrive(&mut #plan, #returns) } {
-                    ::core::result::Result::Ok(returned) => break #label returned,
-                    ::core::result::Result::Err(soon) => soon,
+                let __soon = match { #made #private::arrive(&mut #plan, #returns) } {
+                    ::core::result::Result::Ok(__returned) => break #label __returned,
+                    ::core::result::Result::Err(__soon) => __soon,
                 };
-                let #step = match #private::Arrived::conclude(soon.await, returns) {
-                    ::core::result::Result::Ok(returned) => break #label returned,
-                    ::core::result::Result::Err(leader) => leader,
+                let #step = match #private::Arrived::conclude(__soon.await, __returns) {
+                    ::core::result::Result::Ok(__returned) => break #label __returned,
+                    ::core::result::Result::Err(__leader) => __leader,
                 };
-                let returned = #within;
+                let __returned = #within;
                 #finish
             }
         }
@@ -94,11 +94,11 @@ impl Expansion<'_> {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let finished = #private::Attempt::finish_with(#step, &value, #store_if, #ttl_with, #parts, #key_with);
-                finished.await;
+                let __finished = #private::Attempt::finish_with(#step, &__value, #store_if, #ttl_with, #parts, #key_with);
+                __finished.await;
             }
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(#step, &value).await;)
+            quote_spanned!(*span=> #private::Attempt::finish(#step, &__value).await;)
         };
         let failed = quote_spanned!(*span=> #private::Attempt::fail(#step););
         self.around_value(i, within, &before, &finish, &failed)
@@ -114,15 +114,14 @@ impl Expansion<'_> {
         let before = quote_spanned!(*span=> #private::begin_change(#plan));
         if matches!(self.function.output(), Some(Type::Never(_))) {
             // There is nothing after it but an interruption, which the step sees when it is dropped.
-            let step = Ident::new("_step", *span);
             return quote_spanned!(*span=> { let #step = #before; #within });
         }
         let finish = if looks_at_value(layer) {
             let invalidate_if = self.decision(&layer.invalidate_if);
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let finished = #private::Change::finish_with(#step, &value, #invalidate_if, #parts, #key_with);
-                finished.await;
+                let __finished = #private::Change::finish_with(#step, &__value, #invalidate_if, #parts, #key_with);
+                __finished.await;
             }
         } else {
             quote_spanned!(*span=> #private::Change::finish(#step).await;)
@@ -150,23 +149,23 @@ impl Expansion<'_> {
         quote_spanned! {*span=>
             #label: {
                 let #step = #before;
-                let returned = #within;
-                let value = match #private::split(returns, returned) {
-                    ::core::result::Result::Ok(value) => value,
-                    ::core::result::Result::Err(returned) => {
+                let __returned = #within;
+                let __value = match #private::split(__returns, __returned) {
+                    ::core::result::Result::Ok(__value) => __value,
+                    ::core::result::Result::Err(__returned) => {
                         #failed
-                        break #label returned;
+                        break #label __returned;
                     }
                 };
                 #finish
-                #private::success(returns, value)
+                #private::success(__returns, __value)
             }
         }
     }
 
     fn locals(&self, i: usize) -> (Ident, Ident, Lifetime) {
         let label = Lifetime::new(&format!("'layer_{i}"), self.span);
-        (self.local("plan", i), Ident::new("step", self.span), label)
+        (self.local("plan", i), Ident::new("__step", self.span), label)
     }
 
     /// `store_if` or `invalidate_if`.
@@ -192,9 +191,9 @@ impl Expansion<'_> {
             Some(CacheRef::Const(path)) => {
                 let (span, private, _) = self.at(path.span());
                 let path = located(path.to_token_stream());
-                quote_spanned!(span=> #private::Returns::names(returns, &#path))
+                quote_spanned!(span=> #private::Returns::names(__returns, &#path))
             }
-            _ => quote_spanned!(self.span=> returns),
+            _ => quote_spanned!(self.span=> __returns),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) enum Into<'a> {
 }
 
 impl Expansion<'_> {
-    /// `let plan_0 = …;`: which entry, of which manager, and whether at all.
+    /// `let __plan_0 = …;`: which entry, of which manager, and whether at all.
     pub(super) fn plan(&self, i: usize, layer: &Args) -> TokenStream {
         let Self { private, span, .. } = self;
         let (plan, site) = (self.local("plan", i), self.local("site", i));
@@ -29,7 +29,7 @@ impl Expansion<'_> {
                 let (span, private, _) = self.at(expr.span());
                 quote_spanned! {span=>
                     match &(#expr) {
-                        manager => ::core::option::Option::Some(#private::manager(manager)),
+                        __manager => ::core::option::Option::Some(#private::manager(__manager)),
                     }
                 }
             }
@@ -98,8 +98,8 @@ impl Expansion<'_> {
     fn part(&self, expr: &Expr, into: &Into<'_>) -> TokenStream {
         // The expression is to blame if it is no key.
         let span = hygienic(expr.span());
-        let add = self.add(span, into, "part", &quote_spanned!(span=> part));
-        quote_spanned!(span=> match &(#expr) { part => #add })
+        let add = self.add(span, into, "part", &quote_spanned!(span=> __part));
+        quote_spanned!(span=> match &(#expr) { __part => #add })
     }
 
     fn param_part(&self, param: &Param, into: &Into<'_>) -> TokenStream {
@@ -112,7 +112,7 @@ impl Expansion<'_> {
         };
         let name = match param.name() {
             Some(name) => name.clone(),
-            None => format_ident!("arg_{}", param.index, span = span),
+            None => format_ident!("__arg_{}", param.index, span = span),
         };
         // Serde has no arrays of generic or of great length; a slice has the same text.
         let place = if is_array(&param.ty) {
@@ -147,10 +147,10 @@ impl Expansion<'_> {
     pub(super) fn at(&self, place: Span) -> (Span, TokenStream, Ident) {
         let span = hygienic(place);
         let private = respan(self.private.clone(), &|_| span);
-        (span, private, Ident::new("writer", span))
+        (span, private, Ident::new("__writer", span))
     }
 
     pub(super) fn writer(&self) -> Ident {
-        Ident::new("writer", self.span)
+        Ident::new("__writer", self.span)
     }
 }

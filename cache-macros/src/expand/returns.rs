@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Expansion<'_> {
-    /// `let returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
+    /// `let __returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
     /// for everything.
     pub(super) fn returns(&self) -> Option<TokenStream> {
         let Self { private, span, .. } = self;
@@ -34,7 +34,7 @@ impl Expansion<'_> {
             Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
             Some(_) => quote_spanned!(*span=> #private::plain()),
         };
-        Some(quote_spanned!(*span=> let returns = #returns;))
+        Some(quote_spanned!(*span=> let __returns = #returns;))
     }
 
     /// What may be asked of a return type: not what would hold for one lifetime only, since the compiler, which looks for the

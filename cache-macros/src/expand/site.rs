@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Expansion<'_> {
-    /// `let site_0 = …;`: the static that stands for this attribute, and the function that names its types.
+    /// `let __site_0 = …;`: the static that stands for this attribute, and the function that names its types.
     pub(super) fn site(&self, i: usize, layer: &Args) -> TokenStream {
         let Self { private, span, .. } = self;
         let site = self.local("site", i);

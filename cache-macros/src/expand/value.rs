@@ -12,7 +12,7 @@ use crate::args::{Args, ungrouped};
 
 impl Expansion<'_> {
     // Input:  |v: &V| v.len() > 3
-    // Output: |value: &_| -> bool { let v: &V = value; v.len() > 3 }
+    // Output: |__value: &_| -> bool { let v: &V = __value; v.len() > 3 }
     pub(super) fn over_the_value(&self, expr: &Expr, ty: &TokenStream) -> TokenStream {
         let span = self.span;
         let ty = respan(ty.clone(), &|_| hygienic(expr.span()));
@@ -24,7 +24,7 @@ impl Expansion<'_> {
             }
             path @ Expr::Path(_) => {
                 let place = hygienic(path.span());
-                let (value, call) = (self.value(), quote_spanned!(place=> (#path)(value)));
+                let (value, call) = (self.value(), quote_spanned!(place=> (#path)(__value)));
                 quote_spanned!(span=> |#value: &_| -> #ty { #call })
             }
             other => other.to_token_stream(),
@@ -32,10 +32,10 @@ impl Expansion<'_> {
     }
 
     // Input:  key_with = |v: &V| (v.tenant(), v.id)
-    // Output: 2, |value: &_, writer: &mut KeyWriter<'_>| {
-    //             let v: &V = value;
-    //             KeyWriter::part(writer, &(v.tenant()))?;
-    //             KeyWriter::part(writer, &(v.id))?;
+    // Output: 2, |__value: &_, __writer: &mut KeyWriter<'_>| {
+    //             let v: &V = __value;
+    //             KeyWriter::part(__writer, &(v.tenant()))?;
+    //             KeyWriter::part(__writer, &(v.id))?;
     //             Ok(())
     //         }
     pub(super) fn key_with(&self, layer: &Args) -> (usize, TokenStream) {
@@ -55,7 +55,7 @@ impl Expansion<'_> {
             }
             Some(path) => {
                 let place = hygienic(path.span());
-                let value = quote_spanned!(place=> &(#path)(value));
+                let value = quote_spanned!(place=> &(#path)(__value));
                 let part = self.add(place, &Into::Writer, "part", &value);
                 let param = self.value().into_token_stream();
                 (vec![part], param, TokenStream::new(), None)
@@ -77,7 +77,7 @@ impl Expansion<'_> {
         match closure.inputs.first() {
             Some(pattern @ Pat::Type(typed)) => {
                 let span = hygienic(pattern.span());
-                let value = Ident::new("value", span);
+                let value = Ident::new("__value", span);
                 let unused = matches!(&*typed.pat, Pat::Ident(pat) if pat.ident.to_string().starts_with('_'));
                 let bind = if unused {
                     // By way of a call, since lints call it useless otherwise.
@@ -92,20 +92,20 @@ impl Expansion<'_> {
     }
 
     fn value(&self) -> Ident {
-        Ident::new("value", self.span)
+        Ident::new("__value", self.span)
     }
 }
 
 /// What a closure gives, of the type that it says.
 // Input:  |v: &V| -> u32 { v.id.into() }
-// Output: { let key: u32 = { v.id.into() }; key }
+// Output: { let __key: u32 = { v.id.into() }; __key }
 fn typed_body(closure: &ExprClosure) -> Expr {
     let body = &closure.body;
     match &closure.output {
         ReturnType::Default => Expr::clone(body),
         ReturnType::Type(_, ty) => {
             let span = hygienic(body.span());
-            Expr::Verbatim(quote_spanned!(span=> { let key: #ty = #body; key }))
+            Expr::Verbatim(quote_spanned!(span=> { let __key: #ty = #body; __key }))
         }
     }
 }
