@@ -11,6 +11,7 @@ pub(crate) use self::values::{CacheRef, Time, When, ungrouped};
 use self::values::{cache, krate, time, when};
 use crate::{fallback::Errors, literal::nearest};
 
+mod foreign;
 mod values;
 
 /// Which of the attributes.
@@ -180,8 +181,7 @@ impl Args {
     fn option(&mut self, input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
         if input.peek(LitStr) {
             let text: LitStr = input.parse()?;
-            // So that it is not said to be missing as well.
-            self.given.push(Ident::new("cache", text.span()));
+            self.mistook_for_cache(text.span());
             return Err(syn::Error::new_spanned(
                 &text,
                 format!("write `cache = {}`", text.token()),
@@ -194,10 +194,17 @@ impl Args {
             )
         })?;
         if !input.peek(Token![=]) {
-            return Err(syn::Error::new_spanned(
-                &name,
-                format!("write `{name} = …`"),
-            ));
+            let known = OPTIONS.iter().any(|(option, _)| name == option);
+            let message = if !known && input.is_empty() && self.given.is_empty() {
+                self.mistook_for_cache(name.span());
+                format!("write `cache = \"{name}\"`")
+            } else {
+                if name == "cache" {
+                    self.mistook_for_cache(name.span());
+                }
+                format!("write `{name} = …`")
+            };
+            return Err(syn::Error::new_spanned(&name, message));
         }
         input.parse::<Token![=]>()?;
         if input.is_empty() || input.peek(Token![,]) {
@@ -212,6 +219,9 @@ impl Args {
     fn set(&mut self, name: Ident, value: Expr, errors: &mut Errors) {
         let text = name.to_string();
         if !OPTIONS.iter().any(|(option, _)| *option == text) {
+            if foreign::cache(&text) {
+                self.mistook_for_cache(name.span());
+            }
             errors.at(&name, self.unknown(&text));
             return;
         }
@@ -236,7 +246,15 @@ impl Args {
         self.given.push(name);
     }
 
+    /// What was meant to name the cache is a mistake already: that none is named is not said as well.
+    fn mistook_for_cache(&mut self, span: Span) {
+        self.given.push(Ident::new("cache", span));
+    }
+
     fn unknown(&self, word: &str) -> String {
+        if let Some(advice) = foreign::advice(word, self.kind) {
+            return format!("unknown option `{word}`: {advice}");
+        }
         let own: Vec<&str> = OPTIONS
             .iter()
             .filter(|(_, kinds)| kinds.contains(&self.kind))

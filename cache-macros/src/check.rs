@@ -12,7 +12,8 @@ use crate::{
     manifest,
     names::{bound_names, names},
     spelling::{
-        borrows, boxed_output, find, first_type, is_future, is_result, last_segment, opaque,
+        borrows, boxed_output, find, first_type, is_future, is_result, is_stream, last_segment,
+        opaque,
     },
 };
 
@@ -21,7 +22,7 @@ mod expressions;
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
         options(layer, errors);
-        over_the_arguments(layer, errors);
+        over_the_arguments(params, layer, errors);
         over_the_value(params, layer, errors);
     }
     if layers.iter().all(|layer| layer.krate.is_none())
@@ -213,11 +214,16 @@ fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
     } else {
         output
     };
-    if let Some(ty) = opaque(value) {
+    if let Some(ty) = find(value, &is_stream) {
+        errors.at(
+            ty,
+            format!("`{attribute}` cannot keep a stream: collect it, and return a `Vec`"),
+        );
+    } else if let Some(ty) = opaque(value) {
         if function.form().is_some() || !is_future(ty) {
             errors.at(
                 ty,
-                format!("`{attribute}` cannot keep an `impl Trait`: return an owned value of a named type, a stream collected into a `Vec`"),
+                format!("`{attribute}` cannot keep an `impl Trait`: return an owned value of a named type"),
             );
         }
     } else if matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty())

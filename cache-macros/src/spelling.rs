@@ -1,32 +1,45 @@
 //! How types are spelt, as far as tokens can tell.
 
-use syn::{GenericArgument, PathArguments, PathSegment, Type, TypeParamBound};
+use syn::{
+    GenericArgument, PathArguments, PathSegment, Token, Type, TypeParamBound,
+    punctuated::Punctuated,
+};
 
 /// The `R` of `Pin<Box<dyn Future<Output = R> + …>>`.
 pub(crate) fn boxed_output(ty: &Type) -> Option<&Type> {
+    let future = bound(pinned(ty)?, "Future")?;
+    let PathArguments::AngleBracketed(arguments) = &future.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::AssocType(output) if output.ident == "Output" => Some(&output.ty),
+        _ => None,
+    })
+}
+
+/// The bounds of the trait object in `Pin<Box<dyn …>>`.
+fn pinned(ty: &Type) -> Option<&Bounds> {
     let pin = last_segment(ty).filter(|segment| segment.ident == "Pin")?;
     let inner = first_type(pin)
         .and_then(last_segment)
         .filter(|segment| segment.ident == "Box")?;
-    let Type::TraitObject(object) = first_type(inner)? else {
-        return None;
-    };
-    object.bounds.iter().find_map(|bound| {
-        let TypeParamBound::Trait(bound) = bound else {
-            return None;
-        };
-        let future = bound
+    match first_type(inner)? {
+        Type::TraitObject(object) => Some(&object.bounds),
+        _ => None,
+    }
+}
+
+type Bounds = Punctuated<TypeParamBound, Token![+]>;
+
+/// The trait of that name among the bounds.
+fn bound<'a>(bounds: &'a Bounds, name: &str) -> Option<&'a PathSegment> {
+    bounds.iter().find_map(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound
             .path
             .segments
             .last()
-            .filter(|segment| segment.ident == "Future")?;
-        let PathArguments::AngleBracketed(arguments) = &future.arguments else {
-            return None;
-        };
-        arguments.args.iter().find_map(|argument| match argument {
-            GenericArgument::AssocType(output) if output.ident == "Output" => Some(&output.ty),
-            _ => None,
-        })
+            .filter(|segment| segment.ident == name),
+        _ => None,
     })
 }
 
@@ -112,17 +125,19 @@ pub(crate) fn opaque(ty: &Type) -> Option<&Type> {
 
 /// Whether it is `impl Future`.
 pub(crate) fn is_future(ty: &Type) -> bool {
-    let Type::ImplTrait(ty) = ty else {
-        return false;
+    matches!(ty, Type::ImplTrait(ty) if bound(&ty.bounds, "Future").is_some())
+}
+
+/// Whether it is a stream: `impl Stream`, `Pin<Box<dyn Stream>>`, or that by the names of `futures`, `BoxStream<'a, T>`.
+pub(crate) fn is_stream(ty: &Type) -> bool {
+    let bounds = match ty {
+        Type::ImplTrait(ty) => Some(&ty.bounds),
+        _ => pinned(ty),
     };
-    ty.bounds.iter().any(|bound| match bound {
-        TypeParamBound::Trait(bound) => bound
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "Future"),
-        _ => false,
-    })
+    let named = last_segment(ty)
+        .is_some_and(|last| last.ident == "BoxStream" || last.ident == "LocalBoxStream");
+    bounds.is_some_and(|bounds| bound(bounds, "Stream").is_some())
+        || (named && (borrows(ty) || borrows_static(ty)))
 }
 
 /// Whether this type itself names a lifetime other than `'static`.

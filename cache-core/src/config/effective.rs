@@ -175,15 +175,22 @@ impl EffectiveConfig {
         ];
         for (setting, duration) in durations {
             let Some(duration) = duration else { continue };
+            let (nothing, endless) = match setting {
+                "ttl" => (
+                    ", or `CacheConfig::disabled()` to store nothing",
+                    "`no_ttl()` to keep entries without limit",
+                ),
+                _ => ("", "a shorter time"),
+            };
             // A backend counts in milliseconds: less than one would be rounded to nothing.
             if duration < Duration::from_millis(1) {
                 return wrong(format!(
-                    "a `{setting}` of {duration:?} is too short: write at least 1 ms, or `CacheConfig::disabled()` to store nothing"
+                    "a `{setting}` of {duration:?} is too short: write at least 1 ms{nothing}"
                 ));
             }
             if duration > MAX_TTL {
                 return wrong(format!(
-                    "a `{setting}` of {duration:?} is over 100 years: write `no_ttl()` to keep entries without limit"
+                    "a `{setting}` of {duration:?} is over 100 years: write {endless}"
                 ));
             }
         }

@@ -107,11 +107,13 @@ pub(super) fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
             }
         },
         Expr::Lit(literal) => {
-            let written = literal.to_token_stream();
-            errors.at(
-                literal,
-                format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`"),
-            );
+            let written = literal.to_token_stream().to_string();
+            let message = if parse_duration(&written).is_ok() {
+                format!("write it in quotes: \"{written}\"")
+            } else {
+                format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`")
+            };
+            errors.at(literal, message);
             None
         }
         expr => Some(Time::Expr(expr)),

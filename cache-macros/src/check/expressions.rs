@@ -1,9 +1,9 @@
 //! What is wrong with an option whose value is an expression, as far as tokens can tell.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use syn::{
-    Expr, ExprAsync, ExprClosure, ExprLit, ExprReturn, ExprTry, Item, Lit, spanned::Spanned,
-    visit_mut::VisitMut,
+    Expr, ExprAsync, ExprClosure, ExprLit, ExprReturn, ExprTry, Item, Lit, ext::IdentExt,
+    spanned::Spanned, visit_mut::VisitMut,
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The options that are made of the arguments.
-pub(super) fn over_the_arguments(layer: &Args, errors: &mut Errors) {
+pub(super) fn over_the_arguments(params: &[Param], layer: &Args, errors: &mut Errors) {
     match layer.condition.as_ref().map(ungrouped) {
         Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Bool(_)) => errors.at(
             lit,
@@ -24,6 +24,17 @@ pub(super) fn over_the_arguments(layer: &Args, errors: &mut Errors) {
             "`condition` is a `bool` made of the arguments: write `condition = id > 3`, without `|…|`",
         ),
         _ => {}
+    }
+    if let Some(Expr::Lit(ExprLit {
+        lit: Lit::Str(text),
+        ..
+    })) = layer.key.as_ref().map(ungrouped)
+        && let Some(name) = named_in(&text.value(), params)
+    {
+        errors.at(
+            text,
+            format!("a text is the same key for every call: write `key = {name}`, without quotes"),
+        );
     }
     if let Some(closure @ Expr::Closure(_)) = layer.key.as_ref().map(ungrouped) {
         let instead = if OPTIONS
@@ -39,6 +50,15 @@ pub(super) fn over_the_arguments(layer: &Args, errors: &mut Errors) {
             format!("`key` is made of the arguments: write `key = id`, without `|…|`{instead}"),
         );
     }
+}
+
+/// The parameter that a text was meant to stand for: `id`, `#id`, `{id}`, `user-{id}`.
+fn named_in<'a>(text: &str, params: &'a [Param]) -> Option<&'a Ident> {
+    let means = |name: &&Ident| {
+        let name = name.unraw().to_string();
+        text == name || text == format!("#{name}") || text.contains(&format!("{{{name}}}"))
+    };
+    params.iter().filter_map(Param::name).find(means)
 }
 
 /// The options that are given the value.

@@ -165,7 +165,11 @@ impl Expansion<'_> {
 
     fn locals(&self, i: usize) -> (Ident, Ident, Lifetime) {
         let label = Lifetime::new(&format!("'layer_{i}"), self.span);
-        (self.local("plan", i), Ident::new("__step", self.span), label)
+        (
+            self.local("plan", i),
+            Ident::new("__step", self.span),
+            label,
+        )
     }
 
     /// `store_if` or `invalidate_if`.

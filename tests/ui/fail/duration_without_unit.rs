@@ -5,4 +5,9 @@ async fn f(id: u64) -> u64 {
     id
 }
 
+#[cache_result(cache = "c", ttl = 30s, lock_timeout = 2.5)]
+async fn g(id: u64) -> u64 {
+    id
+}
+
 fn main() {}
