@@ -14,6 +14,7 @@ use std::{
 };
 
 pub use self::key_part::KeyPart;
+use self::key_part::fit;
 
 use crate::{
     config::{Configured, EffectiveConfig},
@@ -168,10 +169,8 @@ fn check_keys(cache: &str, uses: &[Use], report: &mut Report) {
     {
         let Some(key) = &user.types.key else { continue };
         let fits = |reader: &&Use| {
-            reader.types.key.as_ref().is_some_and(|parts| {
-                parts.len() == key.len()
-                    && parts.iter().zip(key).all(|(one, other)| one.fits(*other))
-            })
+            let parts = reader.types.key.as_deref();
+            parts.is_some_and(|parts| fit(parts, key))
         };
         if !stored.iter().any(fits) {
             let readers: Vec<_> = stored.iter().map(|reader| describe(reader)).collect();

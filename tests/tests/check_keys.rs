@@ -47,6 +47,16 @@ mod fits {
         let _ = (a, b, c);
     }
 
+    #[cache_invalidate(cache = "fits", key = pair)]
+    pub(super) async fn pair(pair: (&str, u64), trace: bool) {
+        let _ = (pair, trace);
+    }
+
+    #[cache_invalidate(cache = "fits", key = ("a", b))]
+    pub(super) async fn literal(b: u64) {
+        let _ = b;
+    }
+
     #[cache_invalidate_all(cache = "fits")]
     pub(super) async fn all(whatever: bool) {
         let _ = whatever;
@@ -88,6 +98,11 @@ mod readers_of_several_shapes {
         let _ = id;
     }
 
+    #[cache_invalidate(cache = "several", key = other)]
+    pub(super) async fn wrong_variable(id: u64, other: bool) {
+        let _ = (id, other);
+    }
+
     #[cache_invalidate(cache = "several")]
     pub(super) async fn wrong_number(name: &str, page: u32, size: u32) {
         let _ = (name, page, size);
@@ -125,7 +140,9 @@ fn case_009_swapped_key_order_in_the_invalidator() {
     }
 
     // Those of the other caches that cannot fit, and no other.
-    assert_eq!(about("wrong_type").len(), 1);
+    for function in ["wrong_type", "wrong_variable"] {
+        assert_eq!(about(function).len(), 1, "{function}: {warnings:#?}");
+    }
     let [warning] = about("wrong_number")[..] else {
         panic!("one warning about it, not {warnings:#?}");
     };
@@ -133,7 +150,7 @@ fn case_009_swapped_key_order_in_the_invalidator() {
         warning.contains("::by_id`") && warning.contains("::by_name`"),
         "{warning}"
     );
-    assert_eq!(warnings.len(), 3, "{warnings:#?}");
+    assert_eq!(warnings.len(), 4, "{warnings:#?}");
 }
 
 #[test]
@@ -146,7 +163,7 @@ fn case_009_strict() {
         let Err(CacheError::Check { problems }) = error else {
             panic!("an error, not {error:?}");
         };
-        assert_eq!(problems.len(), 3);
+        assert_eq!(problems.len(), 4);
         assert!(problems.iter().any(|problem| {
             problem.contains("::case_009_invalidator`") && problem.contains("::case_009_reader`")
         }));
@@ -167,7 +184,11 @@ async fn case_009_the_entry_is_still_there() {
     fits::reader("a", true, 1).await;
     fits::shared("a".into(), &1).await;
     fits::reader("a", true, 1).await;
-    assert_eq!(caches.stats()["fits"].loads, 3);
+    fits::pair(("a", 1), true).await;
+    fits::reader("a", true, 1).await;
+    fits::literal(1).await;
+    fits::reader("a", true, 1).await;
+    assert_eq!(caches.stats()["fits"].loads, 5);
     fits::all(true).await;
     fits::any_key().await;
     fits::cow("a".into(), 1, 1).await;
@@ -182,4 +203,5 @@ async fn case_009_the_entry_is_still_there() {
     assert_eq!(caches.stats()["several"].loads, 4);
     readers_of_several_shapes::wrong_type(None).await;
     readers_of_several_shapes::wrong_number("a", 1, 1).await;
+    readers_of_several_shapes::wrong_variable(1, true).await;
 }

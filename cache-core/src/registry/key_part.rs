@@ -42,12 +42,37 @@ impl KeyPart {
             Part::Unknown => None,
         }
     }
+}
 
-    pub(super) fn fits(self, other: Self) -> bool {
-        match (self.name(), other.name()) {
+/// Whether keys of these parts may write the same text.
+pub(super) fn fit(one: &[KeyPart], other: &[KeyPart]) -> bool {
+    let (Some(one), Some(other)) = (spread(one), spread(other)) else {
+        return true;
+    };
+    one.len() == other.len()
+        && one.iter().zip(&other).all(|parts| match parts {
             (Some(one), Some(other)) => one == other,
             _ => true,
-        }
+        })
+}
+
+/// The names of the parts that a key writes: a tuple alone writes what its elements would as parts. `None`: it may be any
+/// number, as of a list.
+fn spread(parts: &[KeyPart]) -> Option<Vec<Option<String>>> {
+    let names: Vec<_> = parts.iter().map(|part| part.name()).collect();
+    match names.as_slice() {
+        [None] => None,
+        [Some(name)] if name.starts_with('[') => None,
+        [Some(name)] => match name.strip_prefix('(') {
+            Some(mut elements) => Some(
+                plain_list(&mut elements, ')')
+                    .into_iter()
+                    .map(Some)
+                    .collect(),
+            ),
+            None => Some(names),
+        },
+        _ => Some(names),
     }
 }
 
@@ -107,7 +132,7 @@ fn plain_type(rest: &mut &str) -> String {
         None => Vec::new(),
     };
     match (path, arguments.as_slice()) {
-        ("alloc::string::String", []) => "str".to_owned(),
+        ("alloc::string::String" | "char", []) => "str".to_owned(),
         (
             "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"
             | "usize",
@@ -150,7 +175,7 @@ fn plain_list(rest: &mut &str, end: char) -> Vec<String> {
 mod tests {
     use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-    use super::KeyPart;
+    use super::{KeyPart, fit};
 
     #[test]
     fn what_writes_the_same_text_is_the_same() {
@@ -160,8 +185,7 @@ mod tests {
                 KeyPart::of::<Cow<'static, str>>(),
                 KeyPart::of::<&Arc<str>>(),
             ],
-            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<[i32]>()],
-            [KeyPart::of::<Arc<[u8]>>(), KeyPart::of::<[u16; 3]>()],
+            [KeyPart::of::<char>(), KeyPart::of::<String>()],
             [
                 KeyPart::of::<Option<&'static str>>(),
                 KeyPart::of::<Option<String>>(),
@@ -174,9 +198,23 @@ mod tests {
                 KeyPart::of::<HashMap<String, Vec<u8>>>(),
                 KeyPart::of::<HashMap<&'static str, &'static [i8]>>(),
             ],
+            [KeyPart::unknown(), KeyPart::of::<u64>()],
         ];
         for [one, other] in same {
-            assert!(one.fits(other), "{one} and {other}");
+            assert!(fit(&[one], &[other]), "{one} and {other}");
+            assert!(
+                fit(&[one, KeyPart::hashed()], &[other, KeyPart::hashed()]),
+                "{one} and {other}"
+            );
+        }
+        for [one, other] in [
+            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<[i32]>()],
+            [KeyPart::of::<Arc<[u8]>>(), KeyPart::of::<[u16; 3]>()],
+        ] {
+            assert!(
+                fit(&[one, KeyPart::hashed()], &[other, KeyPart::hashed()]),
+                "{one} and {other}"
+            );
         }
     }
 
@@ -186,7 +224,6 @@ mod tests {
         let other = [
             [KeyPart::of::<String>(), KeyPart::of::<u64>()],
             [KeyPart::of::<u64>(), KeyPart::of::<f64>()],
-            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<u64>()],
             [
                 KeyPart::of::<Option<u64>>(),
                 KeyPart::of::<Option<String>>(),
@@ -199,8 +236,23 @@ mod tests {
             [KeyPart::of::<u64>(), KeyPart::hashed()],
         ];
         for [one, other] in other {
-            assert!(!one.fits(other), "{one} and {other}");
+            assert!(!fit(&[one], &[other]), "{one} and {other}");
         }
-        assert!(KeyPart::unknown().fits(KeyPart::of::<u64>()));
+        assert!(!fit(
+            &[KeyPart::of::<Vec<u64>>(), KeyPart::hashed()],
+            &[KeyPart::of::<u64>(), KeyPart::hashed()]
+        ));
+    }
+
+    #[test]
+    fn a_tuple_alone_is_its_elements() {
+        let parts = [KeyPart::of::<u64>(), KeyPart::of::<&'static str>()];
+        let swapped = [parts[1], parts[0]];
+        let tuple = [KeyPart::of::<(i32, String)>()];
+        assert!(fit(&parts, &tuple) && fit(&tuple, &parts) && fit(&tuple, &tuple));
+        assert!(!fit(&swapped, &tuple) && !fit(&parts[..1], &tuple) && !fit(&tuple, &[]));
+        // What holds any number of parts, as far as its name tells.
+        assert!(fit(&parts, &[KeyPart::unknown()]) && fit(&[KeyPart::of::<Vec<u64>>()], &parts));
+        assert!(!fit(&parts, &[]) && fit(&[], &[]));
     }
 }

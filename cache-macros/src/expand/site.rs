@@ -6,7 +6,7 @@ use syn::{Expr, Type, spanned::Spanned};
 
 use super::{Expansion, located};
 use crate::{
-    args::{Args, CacheRef, Kind},
+    args::{Args, CacheRef, Kind, ungrouped},
     function::{Mark, key_params},
     spelling::{borrows_static, find},
     types::Naming,
@@ -88,16 +88,19 @@ impl Expansion<'_> {
                     })
                     .collect(),
             )
-        } else if let Some(Expr::Tuple(tuple)) = &layer.key {
-            Some(
-                tuple
-                    .elems
-                    .iter()
-                    .map(|elem| part(self.type_of(elem)))
-                    .collect(),
-            )
         } else {
-            None
+            match layer.key.as_ref().map(ungrouped) {
+                Some(Expr::Tuple(tuple)) => Some(
+                    tuple
+                        .elems
+                        .iter()
+                        .map(|elem| part(self.type_of(elem)))
+                        .collect(),
+                ),
+                // A variable may hold a tuple, which is several parts; its type tells.
+                Some(expr) => self.type_of(expr).map(|ty| vec![part(Some(ty))]),
+                None => None,
+            }
         };
         if parts.is_none() && stored.is_none() {
             return None;
@@ -117,7 +120,7 @@ impl Expansion<'_> {
 
     /// The type of an expression that is a parameter or a reference to one.
     fn type_of(&self, expr: &Expr) -> Option<&Type> {
-        match expr {
+        match ungrouped(expr) {
             Expr::Reference(reference) => self.type_of(&reference.expr),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
