@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
 //! | `cache_put` | [`attempt_put`] | [`split`], [`Attempt::finish`], [`Attempt::fail`] |
-//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`], [`Change::finish`], [`Change::fail`], [`Change::finish_failed`] |
+//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`], [`Change::finish`], [`Change::fail`] |
 //!
 //! A step that may have to wait gives a [`Soon`], which is the same whatever the function. So all that is compiled for a function
 //! are its body and a few calls.
@@ -295,7 +295,7 @@ struct Invalidation {
 }
 
 impl Change {
-    /// If it succeeded.
+    /// If it succeeded, or may have changed something nevertheless.
     pub fn finish(self) -> Soon<()> {
         self.finish_with(&(), &|_| true, 0, None)
     }
@@ -322,16 +322,6 @@ impl Change {
     pub fn fail(self) {
         if let Some(change) = self.0 {
             change.disarm();
-        }
-    }
-
-    /// If it failed, with `when = "always"`.
-    ///
-    /// Who waits for this has to keep the error meanwhile: it has to be `Send` if the future is to be.
-    pub fn finish_failed(self) -> Soon<()> {
-        match self.0 {
-            Some(change) => change.end(&|_| None),
-            None => Soon::now(()),
         }
     }
 }
@@ -369,14 +359,26 @@ fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
     cache.invalidate(target).map(drop)
 }
 
-/// The value, if the function succeeded; else what it returned.
-pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<A::Value, A::Returned> {
+/// The value, if the function succeeded, in a box to be kept while the future waits for the cache; else what it returned.
+pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<Box<A::Value>, A::Returned> {
     A::Outcome::split(returned)
 }
 
 /// The function's result that holds this value.
-pub fn success<A: Answer>(_returns: A, value: A::Value) -> A::Returned {
-    A::Outcome::success(value)
+#[allow(clippy::boxed_local)]
+pub fn success<A: Answer>(_returns: A, value: Box<A::Value>) -> A::Returned {
+    A::Outcome::success(*value)
+}
+
+/// The value in what a function returned, if it succeeded.
+pub fn value<A: Answer>(_returns: A, returned: &A::Returned) -> Option<&A::Value> {
+    A::Outcome::value(returned)
+}
+
+/// Has what a function returned kept in a box while the future waits for the cache. Where the error is not `Send`, nor is the
+/// future then.
+pub fn keep<R>(returned: R) -> Box<R> {
+    Box::new(returned)
 }
 
 /// States the type of a body. It is not called.

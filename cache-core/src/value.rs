@@ -58,9 +58,9 @@ pub trait Outcome: Copy {
 
     /// The value, if the function succeeded; else what it returned.
     ///
-    /// What is kept while the future waits for the cache is the value alone: an error need not be `Send`, but with
-    /// `when = "always"`.
-    fn split(returned: Self::Returned) -> Result<Self::Value, Self::Returned>;
+    /// What is kept while the future waits for the cache is the value alone, in a box that is all the future grows by: an error
+    /// need not be `Send`.
+    fn split(returned: Self::Returned) -> Result<Box<Self::Value>, Self::Returned>;
 
     /// The function's result that holds this value.
     fn success(value: Self::Value) -> Self::Returned;
@@ -93,9 +93,9 @@ impl<T, E> Outcome for IsResult<T, E> {
         }
     }
 
-    fn split(returned: Result<T, E>) -> Result<T, Result<T, E>> {
+    fn split(returned: Result<T, E>) -> Result<Box<T>, Result<T, E>> {
         match returned {
-            Ok(value) => Ok(value),
+            Ok(value) => Ok(Box::new(value)),
             Err(error) => Err(Err(error)),
         }
     }
@@ -113,8 +113,8 @@ impl<R> Outcome for IsPlain<R> {
         Some(returned)
     }
 
-    fn split(returned: R) -> Result<R, R> {
-        Ok(returned)
+    fn split(returned: R) -> Result<Box<R>, R> {
+        Ok(Box::new(returned))
     }
 
     fn success(value: R) -> R {

@@ -94,14 +94,19 @@ impl Expansion<'_> {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let __finished = #private::Attempt::finish_with(#step, &__value, #store_if, #ttl_with, #parts, #key_with);
+                let __finished = #private::Attempt::finish_with(#step, &*__value, #store_if, #ttl_with, #parts, #key_with);
                 __finished.await;
             }
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(#step, &__value).await;)
+            quote_spanned!(*span=> #private::Attempt::finish(#step, &*__value).await;)
         };
-        let failed = quote_spanned!(*span=> #private::Attempt::fail(#step););
-        self.around_value(i, within, &before, &finish, &failed)
+        self.around_value(
+            i,
+            within,
+            &before,
+            &finish,
+            &quote_spanned!(*span=> Attempt),
+        )
     }
 
     fn around_change(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
@@ -116,33 +121,54 @@ impl Expansion<'_> {
             // There is nothing after it but an interruption, which the step sees when it is dropped.
             return quote_spanned!(*span=> { let #step = #before; #within });
         }
-        let finish = if looks_at_value(layer) {
+        let finish = quote_spanned!(*span=> #private::Change::finish(#step));
+        let finish_with = |value: TokenStream| {
             let invalidate_if = self.decision(&layer.invalidate_if);
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let __finished = #private::Change::finish_with(#step, &__value, #invalidate_if, #parts, #key_with);
-                __finished.await;
+                #private::Change::finish_with(#step, #value, #invalidate_if, #parts, #key_with)
+            }
+        };
+        if when == When::Success {
+            let finish = if looks_at_value(layer) {
+                let finish = finish_with(quote_spanned!(*span=> &*__value));
+                quote_spanned!(*span=> let __finished = #finish; __finished.await;)
+            } else {
+                quote_spanned!(*span=> #finish.await;)
+            };
+            return self.around_value(i, within, &before, &finish, &quote_spanned!(*span=> Change));
+        }
+        let finish = if looks_at_value(layer) {
+            let finish_with = finish_with(quote_spanned!(*span=> __value));
+            quote_spanned! {*span=>
+                match #private::value(__returns, &*__returned) {
+                    ::core::option::Option::Some(__value) => #finish_with,
+                    ::core::option::Option::None => #finish,
+                }
             }
         } else {
-            quote_spanned!(*span=> #private::Change::finish(#step).await;)
+            finish
         };
-        let failed = if when == When::Always {
-            quote_spanned!(*span=> #private::Change::finish_failed(#step).await;)
-        } else {
-            quote_spanned!(*span=> #private::Change::fail(#step);)
-        };
-        self.around_value(i, within, &before, &finish, &failed)
+        quote_spanned! {*span=>
+            {
+                let #step = #before;
+                let __returned = #private::keep(#within);
+                let __finished = #finish;
+                __finished.await;
+                *__returned
+            }
+        }
     }
 
-    /// A layer that waits for the cache after the body. After one that succeeded it keeps the value meanwhile; no error and no
-    /// closure over the value, which need not be `Send`. Only `when = "always"` keeps what a body returned that failed.
+    /// A layer that waits for the cache after a body that succeeded. It keeps the value meanwhile, in a box, so that the future
+    /// is no larger for it; no error and no closure over the value, which need not be `Send`.
     fn around_value(
         &self,
         i: usize,
         within: &TokenStream,
         before: &TokenStream,
         finish: &TokenStream,
-        failed: &TokenStream,
+        change: &TokenStream,
     ) -> TokenStream {
         let Self { private, span, .. } = self;
         let (_, step, label) = self.locals(i);
@@ -153,7 +179,7 @@ impl Expansion<'_> {
                 let __value = match #private::split(__returns, __returned) {
                     ::core::result::Result::Ok(__value) => __value,
                     ::core::result::Result::Err(__returned) => {
-                        #failed
+                        #private::#change::fail(#step);
                         break #label __returned;
                     }
                 };

@@ -47,10 +47,15 @@ impl Expansion<'_> {
             quote_spanned!(*span=> #private::Plan::#made(#site, #count #place))
         };
         let declared = |made: &TokenStream, told: &TokenStream| {
-            // What is looked up by a plan is looked up in its place.
-            let mutable =
-                (self.plans_in_place() || !told.is_empty()).then(|| quote_spanned!(*span=> mut));
-            quote_spanned!(*span=> let #mutable #plan = #made; #told)
+            if self.plans_in_place() {
+                // What is looked up by a plan is looked up in its place.
+                quote_spanned!(*span=> let mut #plan = #made; #told)
+            } else if told.is_empty() {
+                quote_spanned!(*span=> let #plan = #made;)
+            } else {
+                // Of what was ever lent out, a future keeps the place to the end of the block.
+                quote_spanned!(*span=> let #plan = { let mut #plan = #made; #told #plan };)
+            }
         };
         if layer.kind == Kind::InvalidateAll {
             let made = made("all", None);

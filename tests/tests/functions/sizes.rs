@@ -114,6 +114,52 @@ fn an_annotated_future_is_little_larger_nested_calls_included() {
     }
 }
 
+/// The same functions again, of a value that is larger than what a future may grow by.
+macro_rules! large {
+    ($(#[$attribute:meta])*) => {{
+        $(#[$attribute])*
+        async fn large(id: u64) -> Result<[[u64; 32]; 8], String> {
+            Ok([[work(id).await; 32]; 8])
+        }
+        size_of_val(&large(1))
+    }};
+}
+
+#[test]
+fn an_annotated_future_does_not_grow_by_its_value() {
+    let plain = large!();
+    for (what, annotated) in [
+        ("cache_result", large!(#[cache_result(cache = "large")])),
+        ("cache_put", large!(#[cache_put(cache = "large")])),
+        (
+            "cache_put, by value",
+            large!(#[cache_put(cache = "large", store_if = |v| v.len() > 1)]),
+        ),
+        (
+            "cache_invalidate",
+            large!(#[cache_invalidate(cache = "large")]),
+        ),
+        (
+            "cache_invalidate, by value",
+            large!(#[cache_invalidate(cache = "large", key_with = |v| v[0])]),
+        ),
+        (
+            "always",
+            large!(#[cache_invalidate_all(cache = "large", when = "always")]),
+        ),
+        (
+            "always, by value",
+            large!(#[cache_invalidate(cache = "large", key_with = |v| v[0], when = "always")]),
+        ),
+    ] {
+        println!("{what}: {plain} bytes plain, {annotated} annotated");
+        assert!(
+            annotated <= plain + MORE,
+            "{what}: {plain} plain, {annotated} annotated"
+        );
+    }
+}
+
 fn assert_send<T: Send>(_: T) {}
 
 /// Whether a type is `Send`, asked without an error if it is not.
