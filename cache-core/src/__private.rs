@@ -8,6 +8,7 @@
 //! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
 //! | `cache_put` | [`attempt_put`] | [`split`], [`Attempt::finish`], [`Attempt::fail`] |
 //! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`], [`Change::finish`], [`Change::fail`] |
+//! | the same with `when = "always"` | [`begin_change`] | [`keep`], [`value`], [`Change::finish`] |
 //!
 //! A step that may have to wait gives a [`Soon`], which is the same whatever the function. So all that is compiled for a function
 //! are its body and a few calls.
@@ -150,13 +151,24 @@ pub use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a key: it has no `Serialize`",
     label = "this is part of the key",
-    note = "without `#[cache_key]` on any, every parameter is: mark those that tell entries apart",
-    note = "or derive `serde::Serialize` for it; a type parameter needs the bound"
+    note = "derive `serde::Serialize` for it; a type parameter needs that bound",
+    note = "or make the key of what tells entries apart: mark those parameters with `#[cache_key]`, else every one is in the key, or write `key = …`"
 )]
 pub trait KeyArgument: Serialize {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + ?Sized> KeyArgument for T {}
+
+/// Adds a part to the key that a value gives.
+///
+/// # Errors
+/// It has no canonical text.
+pub fn key_part<T: KeyArgument + ?Sized>(
+    writer: &mut KeyWriter<'_>,
+    part: &T,
+) -> Result<(), KeyError> {
+    writer.part(part)
+}
 
 /// The key of the entry that a value is about.
 type KeyWith<'f, V> = Option<&'f dyn Fn(&V, &mut KeyWriter<'_>) -> Result<(), KeyError>>;
@@ -295,7 +307,7 @@ struct Invalidation {
 }
 
 impl Change {
-    /// If it succeeded, or may have changed something nevertheless.
+    /// If it succeeded, or failed with `when = "always"`.
     pub fn finish(self) -> Soon<()> {
         self.finish_with(&(), &|_| true, 0, None)
     }
@@ -359,15 +371,27 @@ fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
     cache.invalidate(target).map(drop)
 }
 
-/// The value, if the function succeeded, in a box to be kept while the future waits for the cache; else what it returned.
+/// The value, if the function succeeded; else what it returned.
+///
+/// Only the value is kept while the future waits for the cache, so an error need not be `Send`; it is boxed, so the future grows
+/// by a pointer.
 pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<Box<A::Value>, A::Returned> {
-    A::Outcome::split(returned)
+    match A::Outcome::split(returned) {
+        Ok(value) => Ok(Box::new(value)),
+        Err(returned) => Err(returned),
+    }
 }
 
 /// The function's result that holds this value.
-#[allow(clippy::boxed_local)]
+#[allow(clippy::boxed_local)] // as `split` gives it
 pub fn success<A: Answer>(_returns: A, value: Box<A::Value>) -> A::Returned {
     A::Outcome::success(*value)
+}
+
+/// Boxes what a function returned, so that the future grows by a pointer while it waits for the cache. If the error is not `Send`,
+/// neither is the future then.
+pub fn keep<R>(returned: R) -> Box<R> {
+    Box::new(returned)
 }
 
 /// The value in what a function returned, if it succeeded.
@@ -375,10 +399,25 @@ pub fn value<A: Answer>(_returns: A, returned: &A::Returned) -> Option<&A::Value
     A::Outcome::value(returned)
 }
 
-/// Has what a function returned kept in a box while the future waits for the cache. Where the error is not `Send`, nor is the
-/// future then.
-pub fn keep<R>(returned: R) -> Box<R> {
-    Box::new(returned)
+/// Refuses, when compiled, that a function fills a cache and invalidates it afterwards.
+///
+/// # Panics
+/// If they are one.
+pub const fn caches_apart(filled: &str, ended: &str) {
+    let (filled, ended) = (filled.as_bytes(), ended.as_bytes());
+    if filled.len() != ended.len() {
+        return;
+    }
+    let mut i = 0;
+    while i < filled.len() {
+        if filled[i] != ended[i] {
+            return;
+        }
+        i += 1;
+    }
+    panic!(
+        "this is the cache that the function fills, so it has to be invalidated before the body: name it in both attributes alike"
+    );
 }
 
 /// States the type of a body. It is not called.

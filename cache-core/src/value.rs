@@ -57,10 +57,7 @@ pub trait Outcome: Copy {
     fn value(returned: &Self::Returned) -> Option<&Self::Value>;
 
     /// The value, if the function succeeded; else what it returned.
-    ///
-    /// What is kept while the future waits for the cache is the value alone, in a box that is all the future grows by: an error
-    /// need not be `Send`.
-    fn split(returned: Self::Returned) -> Result<Box<Self::Value>, Self::Returned>;
+    fn split(returned: Self::Returned) -> Result<Self::Value, Self::Returned>;
 
     /// The function's result that holds this value.
     fn success(value: Self::Value) -> Self::Returned;
@@ -93,9 +90,9 @@ impl<T, E> Outcome for IsResult<T, E> {
         }
     }
 
-    fn split(returned: Result<T, E>) -> Result<Box<T>, Result<T, E>> {
+    fn split(returned: Result<T, E>) -> Result<T, Result<T, E>> {
         match returned {
-            Ok(value) => Ok(Box::new(value)),
+            Ok(value) => Ok(value),
             Err(error) => Err(Err(error)),
         }
     }
@@ -113,8 +110,8 @@ impl<R> Outcome for IsPlain<R> {
         Some(returned)
     }
 
-    fn split(returned: R) -> Result<Box<R>, R> {
-        Ok(Box::new(returned))
+    fn split(returned: R) -> Result<R, R> {
+        Ok(returned)
     }
 
     fn success(value: R) -> R {
@@ -195,7 +192,8 @@ impl Keepable for Something {}
     message = "`{Self}` cannot be kept in a cache",
     label = "a value has to be `Clone + Send + Sync + 'static`",
     note = "derive `Clone` for it, or return an `Arc` of it; a type parameter needs the bounds",
-    note = "what stays on one thread, an `Rc` or a `Cell`, cannot be kept: use an `Arc`, an atomic or a lock"
+    note = "what stays on one thread, an `Rc` or a `Cell`, cannot be kept: use an `Arc`, an atomic or a lock",
+    note = "nor can what is used up, a stream, a future or a guard: return what is in it"
 )]
 pub trait Storable: Clone + Send + Sync + 'static {}
 

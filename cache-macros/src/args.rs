@@ -1,17 +1,13 @@
-//! The grammar of the options: `name = value` pairs between the parentheses of an attribute.
+//! The attributes and their options.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use syn::{
-    Attribute, Expr, LitStr, Meta, Path, Token,
-    ext::IdentExt,
-    parse::{ParseStream, Parser},
-};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::{Attribute, Expr, Meta, Path};
 
 pub(crate) use self::values::{CacheRef, Time, When, ungrouped};
-use self::values::{cache, krate, time, when};
-use crate::{fallback::Errors, literal::nearest};
+use crate::fallback::Errors;
 
 mod foreign;
+mod parse;
 mod values;
 
 /// Which of the attributes.
@@ -80,6 +76,8 @@ pub(crate) struct Args {
     pub(crate) path: Option<Path>,
     /// The names of the options, in the order written, repeated ones once.
     pub(crate) given: Vec<Ident>,
+    /// Whether something stands where the cache should be named, right or wrong.
+    pub(crate) cache_written: bool,
     pub(crate) cache: Option<CacheRef>,
     pub(crate) key: Option<Expr>,
     pub(crate) key_with: Option<Expr>,
@@ -101,6 +99,7 @@ impl Args {
             span,
             path,
             given: Vec::new(),
+            cache_written: false,
             cache: None,
             key: None,
             key_with: None,
@@ -148,126 +147,6 @@ impl Args {
     /// Whether the key is made of the parameters.
     pub(crate) fn has_implicit_key(&self) -> bool {
         self.kind != Kind::InvalidateAll && self.key.is_none() && self.key_with.is_none()
-    }
-
-    fn parse(mut self, tokens: TokenStream, errors: &mut Errors) -> Self {
-        let parser = |input: ParseStream<'_>| {
-            while !input.is_empty() {
-                match self.option(input) {
-                    Ok((name, value)) => self.set(name, value, errors),
-                    Err(error) => {
-                        errors.push(error);
-                        // The next comma is the next place where an option can begin.
-                        while !input.is_empty() && !input.peek(Token![,]) {
-                            input.parse::<TokenTree>()?;
-                        }
-                    }
-                }
-                if !input.is_empty()
-                    && let Err(error) = input.parse::<Token![,]>()
-                {
-                    errors.push(error);
-                    input.parse::<TokenStream>()?;
-                }
-            }
-            Ok(())
-        };
-        if let Err(error) = parser.parse2(tokens) {
-            errors.push(error);
-        }
-        self
-    }
-
-    fn option(&mut self, input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
-        if input.peek(LitStr) {
-            let text: LitStr = input.parse()?;
-            self.mistook_for_cache(text.span());
-            return Err(syn::Error::new_spanned(
-                &text,
-                format!("write `cache = {}`", text.token()),
-            ));
-        }
-        let name = Ident::parse_any(input).map_err(|error| {
-            syn::Error::new(
-                error.span(),
-                "write the name of an option, as in `cache = \"…\"`",
-            )
-        })?;
-        if !input.peek(Token![=]) {
-            let known = OPTIONS.iter().any(|(option, _)| name == option);
-            let message = if !known && input.is_empty() && self.given.is_empty() {
-                self.mistook_for_cache(name.span());
-                format!("write `cache = \"{name}\"`")
-            } else {
-                if name == "cache" {
-                    self.mistook_for_cache(name.span());
-                }
-                format!("write `{name} = …`")
-            };
-            return Err(syn::Error::new_spanned(&name, message));
-        }
-        input.parse::<Token![=]>()?;
-        if input.is_empty() || input.peek(Token![,]) {
-            return Err(syn::Error::new_spanned(
-                &name,
-                format!("`{name}` has no value: write `{name} = …`"),
-            ));
-        }
-        Ok((name, input.parse()?))
-    }
-
-    fn set(&mut self, name: Ident, value: Expr, errors: &mut Errors) {
-        let text = name.to_string();
-        if !OPTIONS.iter().any(|(option, _)| *option == text) {
-            if foreign::cache(&text) {
-                self.mistook_for_cache(name.span());
-            }
-            errors.at(&name, self.unknown(&text));
-            return;
-        }
-        if self.given.contains(&name) {
-            errors.at(&name, format!("`{name}` is given twice: keep one"));
-            return;
-        }
-        match text.as_str() {
-            "cache" => self.cache = cache(value, errors),
-            "key" => self.key = Some(value),
-            "key_with" => self.key_with = Some(value),
-            "ttl" => self.ttl = time(value, errors),
-            "ttl_with" => self.ttl_with = Some(value),
-            "condition" => self.condition = Some(value),
-            "store_if" => self.store_if = Some(value),
-            "invalidate_if" => self.invalidate_if = Some(value),
-            "when" => self.when = when(value, errors),
-            "lock_timeout" => self.lock_timeout = time(value, errors),
-            "manager" => self.manager = Some(value),
-            _ => self.krate = krate(value, errors),
-        }
-        self.given.push(name);
-    }
-
-    /// What was meant to name the cache is a mistake already: that none is named is not said as well.
-    fn mistook_for_cache(&mut self, span: Span) {
-        self.given.push(Ident::new("cache", span));
-    }
-
-    fn unknown(&self, word: &str) -> String {
-        if let Some(advice) = foreign::advice(word, self.kind) {
-            return format!("unknown option `{word}`: {advice}");
-        }
-        let own: Vec<&str> = OPTIONS
-            .iter()
-            .filter(|(_, kinds)| kinds.contains(&self.kind))
-            .map(|(option, _)| *option)
-            .collect();
-        match nearest(word, own.iter().copied()) {
-            Some(option) => format!("unknown option `{word}`: did you mean `{option}`?"),
-            None => format!(
-                "unknown option `{word}`: `{}` has {}",
-                self.kind.name(),
-                own.join(", ")
-            ),
-        }
     }
 }
 

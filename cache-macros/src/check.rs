@@ -2,22 +2,21 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{ReturnType, Type};
 
-use self::expressions::{over_the_arguments, over_the_value};
+use self::{
+    expressions::{over_the_arguments, over_the_value},
+    signature::{asynchronous, returned_value},
+};
 use crate::{
     args::{Args, Kind, OPTIONS, When},
     fallback::Errors,
-    function::{Body, Function, Param, key_params},
+    function::{Function, Param, key_params},
     manifest,
     names::{bound_names, names},
-    spelling::{
-        borrows, boxed_output, find, first_type, is_future, is_result, is_stream, last_segment,
-        opaque,
-    },
 };
 
 mod expressions;
+mod signature;
 
 pub(crate) fn check(function: &Function, params: &[Param], layers: &[Args], errors: &mut Errors) {
     for layer in layers {
@@ -68,7 +67,7 @@ fn fills_same_cache<'a>(layer: &Args, layers: &'a [Args]) -> Option<&'a Args> {
 
 fn options(layer: &Args, errors: &mut Errors) {
     let attribute = layer.kind.name();
-    if !layer.given.iter().any(|name| name == "cache") {
+    if !layer.cache_written {
         errors.at_span(
             layer.span,
             format!("`{attribute}` needs a cache: write `cache = \"…\"`"),
@@ -163,82 +162,6 @@ fn invalidation(layer: &Args, layers: &[Args], errors: &mut Errors) {
                 );
             }
         }
-    }
-}
-
-fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors) {
-    let (attribute, name) = (kind.name(), &function.sig.ident);
-    if let Body::None(semicolon) = &function.body {
-        errors.at(
-            semicolon,
-            format!("`{attribute}` needs a body to run: put it on the implementations of `{name}`"),
-        );
-    } else if function.form().is_none() {
-        // A function that returns a stream is told so at its return type; `async` would not help it.
-        if function
-            .output()
-            .and_then(opaque)
-            .is_some_and(|ty| !is_future(ty))
-            && kind.stores()
-        {
-            return;
-        }
-        let boxed = match &function.sig.output {
-            ReturnType::Type(_, ty) if boxed_output(ty).is_some() => {
-                ", or end its body in `Box::pin(async move { … })`"
-            }
-            _ => "",
-        };
-        errors.at(
-            function.sig.fn_token,
-            format!("`{attribute}` needs an async function: write `async fn {name}`{boxed}"),
-        );
-    }
-}
-
-fn returned_value(function: &Function, kind: Kind, errors: &mut Errors) {
-    let attribute = kind.name();
-    let nothing = format!(
-        "there is no value here for `{attribute}` to keep: return one, or remove the attribute (`cache_invalidate` goes with functions that only do something)"
-    );
-    let Some(output) = function.output() else {
-        errors.at(&function.sig.ident, nothing);
-        return;
-    };
-    let value = if is_result(output) {
-        // An alias may hide its value; then the compiler has to say what is wrong with it.
-        let Some(value) = last_segment(output).and_then(first_type) else {
-            return;
-        };
-        value
-    } else {
-        output
-    };
-    if let Some(ty) = find(value, &is_stream) {
-        errors.at(
-            ty,
-            format!("`{attribute}` cannot keep a stream: collect it, and return a `Vec`"),
-        );
-    } else if let Some(ty) = opaque(value) {
-        if function.form().is_some() || !is_future(ty) {
-            errors.at(
-                ty,
-                format!("`{attribute}` cannot keep an `impl Trait`: return an owned value of a named type"),
-            );
-        }
-    } else if matches!(value, Type::Tuple(tuple) if tuple.elems.is_empty())
-        || matches!(value, Type::Never(_))
-    {
-        errors.at(output, nothing);
-    } else if let Some(ty) = if matches!(value, Type::Reference(_)) {
-        Some(value)
-    } else {
-        find(value, &borrows)
-    } {
-        errors.at(
-            ty,
-            format!("`{attribute}` cannot keep a borrowed value: return an owned one, such as `String`, `Vec<T>` or `Arc<T>`"),
-        );
     }
 }
 

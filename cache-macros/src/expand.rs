@@ -10,7 +10,7 @@ pub(crate) use self::span::{hygienic, located};
 use crate::{
     args::{Args, Kind},
     check::patterns_in_key,
-    function::{Body, Form, Function, Param},
+    function::{AsyncBlock, Body, Form, Function, Param},
     names::names_before_dots,
 };
 
@@ -60,7 +60,7 @@ struct Expansion<'a> {
 //             };
 //             let __returned = async move {
 //                 if false { return never::<Ret>(); }
-//                 { body }
+//                 body
 //             }.await;
 //             Leader::finish(__step, __returns, __returned)
 //         }
@@ -121,32 +121,20 @@ pub(crate) fn expand(
         apart: matches!(form, Form::Boxed { before, .. } if !before.is_empty()),
     };
     let block = match form {
-        Form::Async { block } => {
-            let block = quote_spanned!(span=> #changing #block);
-            let (plans, run) = expansion.statements(&block, &unpack);
+        Form::Async { body } => {
+            let (plans, run) = expansion.statements(body, &changing, &unpack);
             quote_spanned!(span=> #plans #run)
         }
-        Form::Boxed {
-            before,
-            pin,
-            brace,
-            block,
-        } => {
-            let (plans, run) = expansion.statements(block, &unpack);
-            // Braces of the user's own, by which other attributes take the names within for theirs.
-            let braced = |statements: TokenStream| {
-                let mut block = TokenStream::new();
-                brace.surround(&mut block, |tokens| tokens.extend(statements));
-                block
-            };
+        Form::Boxed { before, pin, body } => {
+            let (plans, run) = expansion.statements(body, &changing, &unpack);
             if !expansion.apart {
-                let block = braced(quote_spanned!(span=> #plans #run));
-                quote_spanned!(span=> #pin(async move #block))
+                let block = body.around(&quote_spanned!(span=> #plans #run));
+                quote_spanned!(span=> #pin(#block))
             } else {
                 // They run when the function is called, may take the arguments with them and may be there so that the
                 // future borrows nothing: the key has to be made before.
-                let block = braced(run);
-                quote_spanned!(span=> #plans { #before #pin(async move #block) })
+                let block = body.around(&run);
+                quote_spanned!(span=> #plans { #before #pin(#block) })
             }
         }
     };
@@ -170,7 +158,12 @@ pub(crate) fn is_kept(args: &TokenStream) -> bool {
 
 impl Expansion<'_> {
     /// What is done with the arguments, and what is done then.
-    fn statements(&self, block: &TokenStream, unpack: &TokenStream) -> (TokenStream, TokenStream) {
+    fn statements(
+        &self,
+        body: &AsyncBlock,
+        changing: &TokenStream,
+        unpack: &TokenStream,
+    ) -> (TokenStream, TokenStream) {
         let Self { private, span, .. } = self;
         let used = keep_used(self.layers);
         let sites = self
@@ -178,6 +171,7 @@ impl Expansion<'_> {
             .iter()
             .enumerate()
             .map(|(i, layer)| self.site(i, layer));
+        let apart = self.caches_apart();
         let returns = self.returns();
         let plans = self
             .layers
@@ -189,7 +183,7 @@ impl Expansion<'_> {
         let from_params = from_params.into_iter().map(|(_, plan)| plan);
         let from_names = from_names.into_iter().map(|(_, plan)| plan);
         let output = self.output_or_infer();
-        let whole = self.whole(block);
+        let whole = self.whole(&body.statements);
         let (from_params, from_names) = (
             quote_spanned!(*span=> #(#from_params)*),
             quote_spanned!(*span=> #(#from_names)*),
@@ -204,6 +198,7 @@ impl Expansion<'_> {
         };
         let plans = quote_spanned! {*span=>
             #used
+            #apart
             #(#sites)*
             #returns
             #before
@@ -211,13 +206,9 @@ impl Expansion<'_> {
         // Never taken: it states the type, so that a body of another type is blamed for it.
         let stated = (!matches!(self.function.output(), Some(Type::Never(_))))
             .then(|| quote_spanned!(*span=> if false { return #private::never::<#output>(); }));
-        let body = quote_spanned! {*span=>
-            async move {
-                #whole
-                #stated
-                #block
-            }.await
-        };
+        let statements = &body.statements;
+        let block = body.around(&quote_spanned!(*span=> #whole #stated #changing #statements));
+        let body = quote_spanned!(*span=> #block.await);
         let body = if after.is_empty() {
             body
         } else {
@@ -237,11 +228,11 @@ impl Expansion<'_> {
 
     /// Has a `self` whose fields the body changes be captured as a whole, as an `async fn` does: of a field by itself, lints
     /// would say that nobody reads it.
-    fn whole(&self, block: &TokenStream) -> Option<TokenStream> {
+    fn whole(&self, statements: &TokenStream) -> Option<TokenStream> {
         let receiver = self.function.sig.receiver()?;
         let this = &receiver.self_token;
         let changed = receiver.mutability.is_some()
-            && names_before_dots(block.clone())
+            && names_before_dots(statements.clone())
                 .iter()
                 .any(|name| name == "self");
         changed.then(|| quote_spanned!(self.span=> let _ = &#this;))

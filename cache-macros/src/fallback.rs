@@ -7,7 +7,7 @@ use syn::Attribute;
 use crate::{
     args::Args,
     expand::keep_used,
-    function::{Body, Function, versions::cfgs},
+    function::{Body, Function, Param, versions::cfgs},
 };
 
 /// The mistakes of one function, collected so that they are reported together.
@@ -58,13 +58,20 @@ impl Errors {
 
 // Input:  #[cache_result(cache = "product", tll = "30s")] #[inline] async fn product(#[cache_key] id: u64) -> Ret { body }
 // Output: ::core::compile_error! { "…" } #[inline] async fn product(id: u64) -> Ret { body }
-pub(crate) fn function(errors: Errors, mut function: Function, layers: &[Args]) -> TokenStream {
+pub(crate) fn function(
+    errors: Errors,
+    mut function: Function,
+    params: &[Param],
+    layers: &[Args],
+) -> TokenStream {
     // A mistake in a version of the function that is not compiled is none.
     let cfgs = cfgs(&function);
     let errors = errors.into_compile_errors(&cfgs);
     if let Body::Block { statements, .. } = &mut function.body {
         let used = keep_used(layers);
-        *statements = quote!(#used #statements);
+        // Those that are only keys would be called unused, too.
+        let names = params.iter().filter_map(Param::name);
+        *statements = quote!(#used #(let _ = &#names;)* #statements);
     }
     quote!(#errors #function)
 }

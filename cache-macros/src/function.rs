@@ -11,7 +11,7 @@ use syn::{
 };
 
 pub(crate) use self::{
-    form::Form,
+    form::{AsyncBlock, Form},
     params::{Mark, Param, key_params},
 };
 use crate::{

@@ -5,9 +5,27 @@ use syn::{
     punctuated::Punctuated,
 };
 
+type Bounds = Punctuated<TypeParamBound, Token![+]>;
+
+/// Whether it is a boxed future: `Pin<Box<dyn Future>>`, or that by the names of `futures`.
+pub(crate) fn is_boxed_future(ty: &Type) -> bool {
+    boxed_output(ty).is_some()
+        || last_segment(ty)
+            .is_some_and(|last| last.ident == "BoxFuture" || last.ident == "LocalBoxFuture")
+}
+
+/// Whether it is `str`, a slice or a trait object, which are there only behind a pointer.
+pub(crate) fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        Type::Path(path) => path.path.is_ident("str"),
+        _ => false,
+    }
+}
+
 /// The `R` of `Pin<Box<dyn Future<Output = R> + …>>`.
 pub(crate) fn boxed_output(ty: &Type) -> Option<&Type> {
-    let future = bound(pinned(ty)?, "Future")?;
+    let future = bound(pinned_bounds(ty)?, "Future")?;
     let PathArguments::AngleBracketed(arguments) = &future.arguments else {
         return None;
     };
@@ -18,7 +36,7 @@ pub(crate) fn boxed_output(ty: &Type) -> Option<&Type> {
 }
 
 /// The bounds of the trait object in `Pin<Box<dyn …>>`.
-fn pinned(ty: &Type) -> Option<&Bounds> {
+fn pinned_bounds(ty: &Type) -> Option<&Bounds> {
     let pin = last_segment(ty).filter(|segment| segment.ident == "Pin")?;
     let inner = first_type(pin)
         .and_then(last_segment)
@@ -28,8 +46,6 @@ fn pinned(ty: &Type) -> Option<&Bounds> {
         _ => None,
     }
 }
-
-type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
 /// The trait of that name among the bounds.
 fn bound<'a>(bounds: &'a Bounds, name: &str) -> Option<&'a PathSegment> {
@@ -132,10 +148,11 @@ pub(crate) fn is_future(ty: &Type) -> bool {
 pub(crate) fn is_stream(ty: &Type) -> bool {
     let bounds = match ty {
         Type::ImplTrait(ty) => Some(&ty.bounds),
-        _ => pinned(ty),
+        _ => pinned_bounds(ty),
     };
     let named = last_segment(ty)
         .is_some_and(|last| last.ident == "BoxStream" || last.ident == "LocalBoxStream");
+    // One of a user may be called so too; that of `futures` has a lifetime.
     bounds.is_some_and(|bounds| bound(bounds, "Stream").is_some())
         || (named && (borrows(ty) || borrows_static(ty)))
 }

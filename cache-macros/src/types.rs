@@ -59,6 +59,15 @@ struct Use {
     types: usize,
 }
 
+/// Whether a stand-in may be all that is found of it: of what is generic, by convention, or in another crate.
+fn may_be_hidden(ty: &Type) -> bool {
+    const HERE: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
+    let elsewhere = matches!(ty, Type::Path(path) if path.path.leading_colon.is_none()
+        && path.path.segments.len() > 1
+        && !HERE.iter().any(|name| path.path.segments[0].ident == name));
+    elsewhere || may_be_generic(ty)
+}
+
 impl Naming {
     pub(crate) fn new(sig: &Signature, span: Span) -> Self {
         let generics = sig.generics.params.iter().filter_map(|param| match param {
@@ -177,7 +186,7 @@ impl Naming {
                             lifetimes += 1;
                         }
                         GenericArgument::Type(ty) => {
-                            if bounded && find(ty, &may_be_generic).is_some() {
+                            if bounded && find(ty, &may_be_hidden).is_some() {
                                 return None;
                             }
                             self.rewrite(ty, uses)?;

@@ -86,15 +86,26 @@ fn case_b18_a_time_that_no_store_can_keep() {
             .build();
         assert!(built.is_ok());
     }
-    let zero = Duration::ZERO;
-    for (setting, config) in [
-        ("`none_ttl`", CacheConfig::memory().none_ttl(zero)),
-        ("`memory_ttl`", CacheConfig::memory().memory_ttl(zero)),
-        ("`lock_timeout`", CacheConfig::memory().lock_timeout(zero)),
-        ("`time_to_idle`", CacheConfig::memory().time_to_idle(zero)),
-    ] {
-        let refused = refusal(CacheManager::builder().cache("c", config));
-        assert_says(&refused, &["`c`", setting, "at least 1 ms"]);
+    type Setting = fn(CacheConfig, Duration) -> CacheConfig;
+    let settings: [(&str, Setting); 4] = [
+        ("`none_ttl`", CacheConfig::none_ttl),
+        ("`memory_ttl`", CacheConfig::memory_ttl),
+        ("`lock_timeout`", CacheConfig::lock_timeout),
+        ("`time_to_idle`", CacheConfig::time_to_idle),
+    ];
+    for (setting, set) in settings {
+        for (time, advice) in [
+            (Duration::ZERO, "at least 1 ms"),
+            (Duration::MAX, "a shorter time"),
+        ] {
+            let config = set(CacheConfig::memory(), time);
+            let refused = refusal(CacheManager::builder().cache("c", config));
+            assert_says(&refused, &["`c`", setting, advice]);
+            assert!(
+                !refused.contains("disabled()") && !refused.contains("no_ttl()"),
+                "{refused}"
+            );
+        }
     }
 }
 

@@ -33,6 +33,31 @@ impl KeyPart {
         Self(Part::Unknown)
     }
 
+    fn fits(self, other: Self) -> bool {
+        match (self.name(), other.name()) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        }
+    }
+
+    /// The parts that it is when it is a key alone: those of a tuple. `None`: it may be any number, as a list is, or what
+    /// serialises as one.
+    fn elements(self) -> Option<Vec<String>> {
+        let name = self.name()?;
+        if let Some(mut rest) = name.strip_prefix('(') {
+            let elements = plain_list(&mut rest, ')');
+            return rest.is_empty().then_some(elements);
+        }
+        let mut scalar = name.as_str();
+        while let Some(within) = scalar
+            .strip_prefix("core::option::Option<")
+            .and_then(|rest| rest.strip_suffix('>'))
+        {
+            scalar = within;
+        }
+        matches!(scalar, "integer" | "float" | "bool" | "str" | "a digest").then(|| vec![name])
+    }
+
     /// What it is called. `None`: it could not be named.
     fn name(self) -> Option<String> {
         match self.0 {
@@ -46,33 +71,16 @@ impl KeyPart {
 
 /// Whether keys of these parts may write the same text.
 pub(super) fn fit(one: &[KeyPart], other: &[KeyPart]) -> bool {
-    let (Some(one), Some(other)) = (spread(one), spread(other)) else {
-        return true;
-    };
-    one.len() == other.len()
-        && one.iter().zip(&other).all(|parts| match parts {
-            (Some(one), Some(other)) => one == other,
-            _ => true,
-        })
-}
-
-/// The names of the parts that a key writes: a tuple alone writes what its elements would as parts. `None`: it may be any
-/// number, as of a list.
-fn spread(parts: &[KeyPart]) -> Option<Vec<Option<String>>> {
-    let names: Vec<_> = parts.iter().map(|part| part.name()).collect();
-    match names.as_slice() {
-        [None] => None,
-        [Some(name)] if name.starts_with('[') => None,
-        [Some(name)] => match name.strip_prefix('(') {
-            Some(mut elements) => Some(
-                plain_list(&mut elements, ')')
-                    .into_iter()
-                    .map(Some)
-                    .collect(),
-            ),
-            None => Some(names),
-        },
-        _ => Some(names),
+    match (one, other) {
+        ([one], [other]) => one.fits(*other),
+        ([lone], several) | (several, [lone]) => lone.elements().is_none_or(|elements| {
+            elements.len() == several.len()
+                && elements
+                    .iter()
+                    .zip(several)
+                    .all(|(element, part)| part.name().is_none_or(|name| name == *element))
+        }),
+        _ => one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.fits(*other)),
     }
 }
 
@@ -132,7 +140,9 @@ fn plain_type(rest: &mut &str) -> String {
         None => Vec::new(),
     };
     match (path, arguments.as_slice()) {
-        ("alloc::string::String" | "char", []) => "str".to_owned(),
+        ("alloc::string::String" | "std::path::PathBuf" | "std::path::Path" | "char", []) => {
+            "str".to_owned()
+        }
         (
             "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"
             | "usize",
@@ -173,7 +183,12 @@ fn plain_list(rest: &mut &str, end: char) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{borrow::Cow, collections::HashMap, sync::Arc};
+    use std::{
+        borrow::Cow,
+        collections::{BTreeSet, HashMap},
+        path::{Path, PathBuf},
+        sync::Arc,
+    };
 
     use super::{KeyPart, fit};
 
@@ -186,6 +201,9 @@ mod tests {
                 KeyPart::of::<&Arc<str>>(),
             ],
             [KeyPart::of::<char>(), KeyPart::of::<String>()],
+            [KeyPart::of::<PathBuf>(), KeyPart::of::<&Path>()],
+            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<[i32]>()],
+            [KeyPart::of::<Arc<[u8]>>(), KeyPart::of::<[u16; 3]>()],
             [
                 KeyPart::of::<Option<&'static str>>(),
                 KeyPart::of::<Option<String>>(),
@@ -198,32 +216,19 @@ mod tests {
                 KeyPart::of::<HashMap<String, Vec<u8>>>(),
                 KeyPart::of::<HashMap<&'static str, &'static [i8]>>(),
             ],
-            [KeyPart::unknown(), KeyPart::of::<u64>()],
         ];
         for [one, other] in same {
             assert!(fit(&[one], &[other]), "{one} and {other}");
-            assert!(
-                fit(&[one, KeyPart::hashed()], &[other, KeyPart::hashed()]),
-                "{one} and {other}"
-            );
-        }
-        for [one, other] in [
-            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<[i32]>()],
-            [KeyPart::of::<Arc<[u8]>>(), KeyPart::of::<[u16; 3]>()],
-        ] {
-            assert!(
-                fit(&[one, KeyPart::hashed()], &[other, KeyPart::hashed()]),
-                "{one} and {other}"
-            );
+            assert!(fit(&[one, one], &[other, other]), "{one} and {other}");
         }
     }
 
     #[test]
     fn what_writes_another_text_is_another() {
-        struct Id;
         let other = [
             [KeyPart::of::<String>(), KeyPart::of::<u64>()],
             [KeyPart::of::<u64>(), KeyPart::of::<f64>()],
+            [KeyPart::of::<Vec<u64>>(), KeyPart::of::<u64>()],
             [
                 KeyPart::of::<Option<u64>>(),
                 KeyPart::of::<Option<String>>(),
@@ -237,11 +242,16 @@ mod tests {
         ];
         for [one, other] in other {
             assert!(!fit(&[one], &[other]), "{one} and {other}");
+            assert!(!fit(&[one, one], &[other, one]), "{one} and {other}");
         }
-        assert!(!fit(
-            &[KeyPart::of::<Vec<u64>>(), KeyPart::hashed()],
-            &[KeyPart::of::<u64>(), KeyPart::hashed()]
-        ));
+    }
+
+    #[test]
+    fn what_could_not_be_named_may_be_anything() {
+        let id = KeyPart::of::<u64>();
+        assert!(fit(&[KeyPart::unknown()], &[id]) && fit(&[id], &[KeyPart::unknown()]));
+        assert!(fit(&[id, KeyPart::unknown()], &[id, id]));
+        assert!(!fit(&[id, KeyPart::unknown()], &[id]));
     }
 
     #[test]
@@ -251,8 +261,24 @@ mod tests {
         let tuple = [KeyPart::of::<(i32, String)>()];
         assert!(fit(&parts, &tuple) && fit(&tuple, &parts) && fit(&tuple, &tuple));
         assert!(!fit(&swapped, &tuple) && !fit(&parts[..1], &tuple) && !fit(&tuple, &[]));
-        // What holds any number of parts, as far as its name tells.
-        assert!(fit(&parts, &[KeyPart::unknown()]) && fit(&[KeyPart::of::<Vec<u64>>()], &parts));
-        assert!(!fit(&parts, &[]) && fit(&[], &[]));
+        assert!(fit(&[parts[0], KeyPart::unknown()], &tuple));
     }
+
+    #[test]
+    fn what_may_serialise_as_a_list_may_be_any_number_of_parts() {
+        let parts = [KeyPart::of::<u64>(), KeyPart::of::<&'static str>()];
+        for list in [
+            KeyPart::of::<Vec<u64>>(),
+            KeyPart::of::<BTreeSet<u64>>(),
+            KeyPart::of::<Id>(),
+            KeyPart::unknown(),
+        ] {
+            assert!(fit(&parts, &[list]) && fit(&[list], &parts), "{list}");
+        }
+        for scalar in [KeyPart::of::<Option<Option<u8>>>(), KeyPart::hashed()] {
+            assert!(!fit(&parts, &[scalar]) && !fit(&[scalar], &[]), "{scalar}");
+        }
+    }
+
+    struct Id;
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
-use syn::{Expr, ExprLit, Lit, LitStr, Path};
+use syn::{Expr, ExprLit, Lit, LitStr, Path, spanned::Spanned};
 
 use crate::{
     fallback::Errors,
@@ -17,6 +18,13 @@ pub(crate) enum CacheRef {
 }
 
 impl CacheRef {
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Self::Name(name) => name.span(),
+            Self::Const(path) => path.span(),
+        }
+    }
+
     /// Whether both are the same cache as far as tokens can tell.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -84,6 +92,13 @@ pub(super) fn cache(value: Expr, errors: &mut Errors) -> Option<CacheRef> {
             }
             Some(CacheRef::Const(path.path))
         }
+        several @ Expr::Array(_) => {
+            errors.at(
+                several,
+                "an attribute names one cache: write `cache = \"…\"`, and another attribute for each other cache",
+            );
+            None
+        }
         other => {
             errors.at(
                 other,
@@ -94,7 +109,7 @@ pub(super) fn cache(value: Expr, errors: &mut Errors) -> Option<CacheRef> {
     }
 }
 
-pub(super) fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
+pub(super) fn time(option: &Ident, value: Expr, errors: &mut Errors) -> Option<Time> {
     match ungroup(value) {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
@@ -106,17 +121,57 @@ pub(super) fn time(value: Expr, errors: &mut Errors) -> Option<Time> {
                 None
             }
         },
-        Expr::Lit(literal) => {
-            let written = literal.to_token_stream().to_string();
-            let message = if parse_duration(&written).is_ok() {
-                format!("write it in quotes: \"{written}\"")
-            } else {
-                format!("`{written}` has no unit: write a string, as in \"30s\", or a `Duration`")
-            };
-            errors.at(literal, message);
+        Expr::Lit(ExprLit { lit, .. }) if has_unit(&lit) => {
+            let written = lit.to_token_stream().to_string();
+            let message = parse_duration(&written).map_or_else(
+                |message| message,
+                |_| format!("write it in quotes: \"{written}\""),
+            );
+            errors.at(lit, message);
+            None
+        }
+        number if is_number(&number) => {
+            errors.at(
+                &number,
+                "a number has no unit: write a string, as in \"30s\", or a `Duration`",
+            );
+            None
+        }
+        closure @ Expr::Closure(_) => {
+            errors.at(
+                closure,
+                format!(
+                    "`{option}` is made of the arguments: write a `Duration`, without `|…|`{}",
+                    if option == "ttl" {
+                        "; from the value it is made by `ttl_with = |value| …`"
+                    } else {
+                        ""
+                    }
+                ),
+            );
             None
         }
         expr => Some(Time::Expr(expr)),
+    }
+}
+
+/// Whether a literal is `30s` without quotes.
+fn has_unit(literal: &Lit) -> bool {
+    match literal {
+        Lit::Int(number) => !number.suffix().is_empty(),
+        Lit::Float(number) => !number.suffix().is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether an expression is made of literals alone that are no text.
+fn is_number(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(literal) => !matches!(literal.lit, Lit::Str(_)),
+        Expr::Unary(unary) => is_number(&unary.expr),
+        Expr::Binary(binary) => is_number(&binary.left) && is_number(&binary.right),
+        Expr::Paren(paren) => is_number(&paren.expr),
+        _ => false,
     }
 }
 

@@ -2,8 +2,10 @@
 
 use proc_macro2::{Ident, Span};
 use syn::{
-    Expr, ExprAsync, ExprClosure, ExprLit, ExprReturn, ExprTry, Item, Lit, ext::IdentExt,
-    spanned::Spanned, visit_mut::VisitMut,
+    Expr, ExprAsync, ExprAwait, ExprClosure, ExprLit, ExprReturn, ExprTry, Item, Lit,
+    ext::IdentExt,
+    spanned::Spanned,
+    visit_mut::{self, VisitMut},
 };
 
 use crate::{
@@ -25,40 +27,69 @@ pub(super) fn over_the_arguments(params: &[Param], layer: &Args, errors: &mut Er
         ),
         _ => {}
     }
-    if let Some(Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    })) = layer.key.as_ref().map(ungrouped)
-        && let Some(name) = named_in(&text.value(), params)
-    {
+    if let Some(literal @ Expr::Lit(_)) = layer.manager.as_ref().map(ungrouped) {
         errors.at(
-            text,
-            format!("a text is the same key for every call: write `key = {name}`, without quotes"),
+            literal,
+            "`manager` is a `CacheManager`: write `manager = self.caches`",
         );
     }
-    if let Some(closure @ Expr::Closure(_)) = layer.key.as_ref().map(ungrouped) {
-        let instead = if OPTIONS
-            .iter()
-            .any(|(option, kinds)| *option == "key_with" && kinds.contains(&layer.kind))
-        {
-            "; from the value it is made by `key_with = |value| …`"
-        } else {
-            ""
-        };
-        errors.at(
-            closure,
-            format!("`key` is made of the arguments: write `key = id`, without `|…|`{instead}"),
-        );
+    match layer.key.as_ref().map(ungrouped) {
+        Some(closure @ Expr::Closure(_)) => {
+            let instead = if OPTIONS
+                .iter()
+                .any(|(option, kinds)| *option == "key_with" && kinds.contains(&layer.kind))
+            {
+                "; from the value it is made by `key_with = |value| …`"
+            } else {
+                ""
+            };
+            errors.at(
+                closure,
+                format!("`key` is made of the arguments: write `key = id`, without `|…|`{instead}"),
+            );
+        }
+        Some(key) => texts(params, key, errors),
+        None => {}
     }
 }
 
-/// The parameter that a text was meant to stand for: `id`, `#id`, `{id}`, `user-{id}`.
-fn named_in<'a>(text: &str, params: &'a [Param]) -> Option<&'a Ident> {
-    let means = |name: &&Ident| {
-        let name = name.unraw().to_string();
-        text == name || text == format!("#{name}") || text.contains(&format!("{{{name}}}"))
+/// Texts in a key that were meant to stand for a parameter: `"id"` alone or in a list, `"#id"`, `"user-{id}"`.
+fn texts(params: &[Param], key: &Expr, errors: &mut Errors) {
+    let (parts, in_a_tuple): (Vec<_>, _) = match key {
+        Expr::Tuple(tuple) => (tuple.elems.iter().collect(), true),
+        Expr::Array(array) => (array.elems.iter().collect(), false),
+        key => (vec![key], false),
     };
-    params.iter().filter_map(Param::name).find(means)
+    for part in parts {
+        let Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) = ungrouped(part)
+        else {
+            continue;
+        };
+        let value = text.value();
+        let means = |name: &&Ident| {
+            let name = name.unraw().to_string();
+            // A tuple may well have a part that says what the others are.
+            (value == name && !in_a_tuple)
+                || follows(&value, &format!("#{name}"))
+                || follows(&value, &format!("{{{name}"))
+        };
+        if let Some(name) = params.iter().filter_map(Param::name).find(means) {
+            errors.at(
+                text,
+                format!("a text is the same for every call: write `{name}`, without quotes"),
+            );
+        }
+    }
+}
+
+/// Whether `word` is in `text`, and is not the beginning of a longer one.
+fn follows(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        !text[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
 }
 
 /// The options that are given the value.
@@ -87,14 +118,23 @@ pub(super) fn over_the_value(params: &[Param], layer: &Args, errors: &mut Errors
             }
             _ => true,
         };
-        if option == "key_with"
-            && let Expr::Closure(closure) = ungrouped(expr)
-            && let Some(leaves) = leaving(&closure.body)
-        {
-            errors.at_span(
-                leaves,
-                "`key_with` ends in the key, a tuple for several parts: make it the last expression, without `return` and `?`",
-            );
+        if let Expr::Closure(closure) = ungrouped(expr) {
+            let within = Within::of(&closure.body);
+            let waits = closure.asyncness.map(|token| token.span);
+            if let Some(waits) = waits.or(within.waits) {
+                errors.at_span(
+                    waits,
+                    format!(
+                        "`{option}` is not async: write `|value| …`, without `async` and `.await`"
+                    ),
+                );
+            }
+            if let Some(leaves) = within.leaves.filter(|_| option == "key_with") {
+                errors.at_span(
+                    leaves,
+                    "`key_with` ends in the key, a tuple for several parts: make it the last expression, without `return` and `?`",
+                );
+            }
         }
         if !is_function {
             errors.at(
@@ -107,23 +147,35 @@ pub(super) fn over_the_value(params: &[Param], layer: &Args, errors: &mut Errors
     }
 }
 
-/// Where an expression leaves the closure it is the body of, before its end.
-fn leaving(body: &Expr) -> Option<Span> {
-    let mut leaving = Leaving(None);
-    leaving.visit_expr_mut(&mut body.clone());
-    leaving.0
+/// Where the body of a closure leaves it before its end, and where it waits.
+#[derive(Default)]
+struct Within {
+    leaves: Option<Span>,
+    waits: Option<Span>,
 }
 
-struct Leaving(Option<Span>);
+impl Within {
+    fn of(body: &Expr) -> Self {
+        let mut within = Self::default();
+        within.visit_expr_mut(&mut body.clone());
+        within
+    }
+}
 
-impl VisitMut for Leaving {
+impl VisitMut for Within {
     fn visit_expr_return_mut(&mut self, expr: &mut ExprReturn) {
-        self.0.get_or_insert(expr.return_token.span);
+        self.leaves.get_or_insert(expr.return_token.span);
+        visit_mut::visit_expr_return_mut(self, expr);
     }
 
     fn visit_expr_try_mut(&mut self, expr: &mut ExprTry) {
-        self.visit_expr_mut(&mut expr.expr);
-        self.0.get_or_insert(expr.question_token.span());
+        visit_mut::visit_expr_try_mut(self, expr);
+        self.leaves.get_or_insert(expr.question_token.span());
+    }
+
+    fn visit_expr_await_mut(&mut self, expr: &mut ExprAwait) {
+        visit_mut::visit_expr_await_mut(self, expr);
+        self.waits.get_or_insert(expr.await_token.span);
     }
 
     // They are left by their own.

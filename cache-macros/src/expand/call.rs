@@ -2,11 +2,11 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::{Expr, Lifetime, Type, spanned::Spanned};
+use syn::{Expr, Lifetime, Type};
 
-use super::{Expansion, located};
+use super::Expansion;
 use crate::{
-    args::{Args, CacheRef, Kind, Time, When},
+    args::{Args, Kind, Time, When},
     check::when,
 };
 
@@ -54,7 +54,6 @@ impl Expansion<'_> {
     ) -> TokenStream {
         let Self { private, span, .. } = self;
         let (plan, step, label) = self.locals(i);
-        let returns = self.named_returns(layer);
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             quote_spanned! {*span=>
@@ -71,7 +70,7 @@ impl Expansion<'_> {
         };
         quote_spanned! {*span=>
             #label: {
-                let __soon = match { #made #private::arrive(&mut #plan, #returns) } {
+                let __soon = match { #made #private::arrive(&mut #plan, __returns) } {
                     ::core::result::Result::Ok(__returned) => break #label __returned,
                     ::core::result::Result::Err(__soon) => __soon,
                 };
@@ -88,25 +87,17 @@ impl Expansion<'_> {
     fn around_put(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
         let Self { private, span, .. } = self;
         let (plan, step, _) = self.locals(i);
-        let returns = self.named_returns(layer);
-        let before = quote_spanned!(*span=> #private::attempt_put(#plan, #returns).await);
+        let before = quote_spanned!(*span=> #private::attempt_put(#plan, __returns).await);
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                let __finished = #private::Attempt::finish_with(#step, &*__value, #store_if, #ttl_with, #parts, #key_with);
-                __finished.await;
+                #private::Attempt::finish_with(#step, &*__value, #store_if, #ttl_with, #parts, #key_with)
             }
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(#step, &*__value).await;)
+            quote_spanned!(*span=> #private::Attempt::finish(#step, &*__value))
         };
-        self.around_value(
-            i,
-            within,
-            &before,
-            &finish,
-            &quote_spanned!(*span=> Attempt),
-        )
+        self.around_value(i, within, &before, &finish, "Attempt")
     }
 
     fn around_change(&self, i: usize, layer: &Args, within: &TokenStream) -> TokenStream {
@@ -121,33 +112,78 @@ impl Expansion<'_> {
             // There is nothing after it but an interruption, which the step sees when it is dropped.
             return quote_spanned!(*span=> { let #step = #before; #within });
         }
-        let finish = quote_spanned!(*span=> #private::Change::finish(#step));
-        let finish_with = |value: TokenStream| {
+        let unconditional = quote_spanned!(*span=> #private::Change::finish(#step));
+        let by_value = looks_at_value(layer).then(|| {
             let invalidate_if = self.decision(&layer.invalidate_if);
             let (parts, key_with) = self.key_with(layer);
+            let value = match when {
+                When::Always => quote_spanned!(*span=> __value),
+                _ => quote_spanned!(*span=> &*__value),
+            };
             quote_spanned! {*span=>
                 #private::Change::finish_with(#step, #value, #invalidate_if, #parts, #key_with)
             }
-        };
-        if when == When::Success {
-            let finish = if looks_at_value(layer) {
-                let finish = finish_with(quote_spanned!(*span=> &*__value));
-                quote_spanned!(*span=> let __finished = #finish; __finished.await;)
-            } else {
-                quote_spanned!(*span=> #finish.await;)
-            };
-            return self.around_value(i, within, &before, &finish, &quote_spanned!(*span=> Change));
+        });
+        match when {
+            When::Always => self.around_always(&before, within, &step, &unconditional, by_value),
+            _ => self.around_value(
+                i,
+                within,
+                &before,
+                &by_value.unwrap_or(unconditional),
+                "Change",
+            ),
         }
-        let finish = if looks_at_value(layer) {
-            let finish_with = finish_with(quote_spanned!(*span=> __value));
-            quote_spanned! {*span=>
-                match #private::value(__returns, &*__returned) {
-                    ::core::option::Option::Some(__value) => #finish_with,
-                    ::core::option::Option::None => #finish,
-                }
+    }
+
+    /// A layer that waits for the cache after a body that succeeded, and keeps the value meanwhile.
+    fn around_value(
+        &self,
+        i: usize,
+        within: &TokenStream,
+        before: &TokenStream,
+        finish: &TokenStream,
+        step_type: &str,
+    ) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let (_, step, label) = self.locals(i);
+        let step_type = Ident::new(step_type, *span);
+        quote_spanned! {*span=>
+            #label: {
+                let #step = #before;
+                let __returned = #within;
+                let __value = match #private::split(__returns, __returned) {
+                    ::core::result::Result::Ok(__value) => __value,
+                    ::core::result::Result::Err(__returned) => {
+                        #private::#step_type::fail(#step);
+                        break #label __returned;
+                    }
+                };
+                let __finished = #finish;
+                __finished.await;
+                #private::success(__returns, __value)
             }
-        } else {
-            finish
+        }
+    }
+
+    /// A layer that waits for the cache after any body, and keeps all that it returned meanwhile.
+    fn around_always(
+        &self,
+        before: &TokenStream,
+        within: &TokenStream,
+        step: &Ident,
+        unconditional: &TokenStream,
+        by_value: Option<TokenStream>,
+    ) -> TokenStream {
+        let Self { private, span, .. } = self;
+        let finish = match by_value {
+            None => unconditional.clone(),
+            Some(by_value) => quote_spanned! {*span=>
+                match #private::value(__returns, &*__returned) {
+                    ::core::option::Option::Some(__value) => #by_value,
+                    ::core::option::Option::None => #unconditional,
+                }
+            },
         };
         quote_spanned! {*span=>
             {
@@ -156,35 +192,6 @@ impl Expansion<'_> {
                 let __finished = #finish;
                 __finished.await;
                 *__returned
-            }
-        }
-    }
-
-    /// A layer that waits for the cache after a body that succeeded. It keeps the value meanwhile, in a box, so that the future
-    /// is no larger for it; no error and no closure over the value, which need not be `Send`.
-    fn around_value(
-        &self,
-        i: usize,
-        within: &TokenStream,
-        before: &TokenStream,
-        finish: &TokenStream,
-        change: &TokenStream,
-    ) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let (_, step, label) = self.locals(i);
-        quote_spanned! {*span=>
-            #label: {
-                let #step = #before;
-                let __returned = #within;
-                let __value = match #private::split(__returns, __returned) {
-                    ::core::result::Result::Ok(__value) => __value,
-                    ::core::result::Result::Err(__returned) => {
-                        #private::#change::fail(#step);
-                        break #label __returned;
-                    }
-                };
-                #finish
-                #private::success(__returns, __value)
             }
         }
     }
@@ -213,18 +220,6 @@ impl Expansion<'_> {
         };
         let over = self.over_the_value(expr, &quote_spanned!(self.span=> ::core::time::Duration));
         quote_spanned!(self.span=> ::core::option::Option::Some(&#over))
-    }
-
-    /// With `cache = PATH` the compiler compares the type of the value.
-    fn named_returns(&self, layer: &Args) -> TokenStream {
-        match &layer.cache {
-            Some(CacheRef::Const(path)) => {
-                let (span, private, _) = self.at(path.span());
-                let path = located(path.to_token_stream());
-                quote_spanned!(span=> #private::Returns::names(__returns, &#path))
-            }
-            _ => quote_spanned!(self.span=> __returns),
-        }
     }
 }
 

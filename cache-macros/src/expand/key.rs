@@ -6,7 +6,7 @@ use syn::{Expr, spanned::Spanned};
 
 use super::{Expansion, hygienic, respan};
 use crate::{
-    args::{Args, Kind},
+    args::{Args, Kind, ungrouped},
     function::{Mark, Param, key_params},
     spelling::is_array,
 };
@@ -53,13 +53,12 @@ impl Expansion<'_> {
             } else if told.is_empty() {
                 quote_spanned!(*span=> let #plan = #made;)
             } else {
-                // Of what was ever lent out, a future keeps the place to the end of the block.
+                // A variable that was ever borrowed keeps its place in the future to the end of its block, even once moved.
                 quote_spanned!(*span=> let #plan = { let mut #plan = #made; #told #plan };)
             }
         };
         if layer.kind == Kind::InvalidateAll {
-            let made = made("all", None);
-            return quote_spanned!(*span=> let #plan = #made;);
+            return declared(&made("all", None), &TokenStream::new());
         }
         let times = self.times(&plan, layer);
         if layer.key_with.is_some() {
@@ -88,16 +87,12 @@ impl Expansion<'_> {
         declared(&made, &quote_spanned!(*span=> #parts #times))
     }
 
-    /// What an expression adds to the key: a tuple is several parts.
+    /// What an expression adds to the key.
     pub(super) fn parts(&self, expr: &Expr, into: &Into<'_>) -> Vec<TokenStream> {
-        match expr {
-            Expr::Tuple(tuple) => tuple
-                .elems
-                .iter()
-                .map(|elem| self.part(elem, into))
-                .collect(),
-            other => vec![self.part(other, into)],
-        }
+        elements(expr)
+            .into_iter()
+            .map(|element| self.part(element, into))
+            .collect()
     }
 
     fn part(&self, expr: &Expr, into: &Into<'_>) -> TokenStream {
@@ -144,7 +139,7 @@ impl Expansion<'_> {
                 let plan = Ident::new(&plan.to_string(), span);
                 quote_spanned!(span=> #private::Plan::#method(&mut #plan, #part))
             }
-            Into::Writer => quote_spanned!(span=> #private::KeyWriter::#method(#writer, #part)?),
+            Into::Writer => quote_spanned!(span=> #private::key_part(#writer, #part)?),
         }
     }
 
@@ -157,5 +152,13 @@ impl Expansion<'_> {
 
     pub(super) fn writer(&self) -> Ident {
         Ident::new("__writer", self.span)
+    }
+}
+
+/// The parts of a key that an expression gives: a tuple is several.
+pub(super) fn elements(expr: &Expr) -> Vec<&Expr> {
+    match ungrouped(expr) {
+        Expr::Tuple(tuple) => tuple.elems.iter().collect(),
+        other => vec![other],
     }
 }

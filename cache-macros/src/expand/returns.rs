@@ -6,13 +6,14 @@ use syn::{Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
 
 use super::{Expansion, located};
 use crate::{
+    args::CacheRef,
     check::store,
     spelling::{borrows, borrows_static, error_or_all, find, is_result, may_hide_a_borrow, opaque},
 };
 
 impl Expansion<'_> {
-    /// `let __returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored need be asked
-    /// for everything.
+    /// `let __returns = …;`: how the return type is seen. Only a type that can be named can be asked, and only one that is stored
+    /// need be asked for everything.
     pub(super) fn returns(&self) -> Option<TokenStream> {
         let Self { private, span, .. } = self;
         let question = Ident::new(
@@ -34,7 +35,16 @@ impl Expansion<'_> {
             Some(ty) if is_result(ty) => quote_spanned!(*span=> #private::fallible()),
             Some(_) => quote_spanned!(*span=> #private::plain()),
         };
-        Some(quote_spanned!(*span=> let __returns = #returns;))
+        // With `cache = PATH` the compiler compares the type of the value.
+        let names = match store(self.layers).and_then(|store| store.cache.as_ref()) {
+            Some(CacheRef::Const(path)) => {
+                let (span, private, _) = self.at(path.span());
+                let path = located(path.to_token_stream());
+                quote_spanned!(span=> let __returns = #private::Returns::names(__returns, &#path);)
+            }
+            _ => TokenStream::new(),
+        };
+        Some(quote_spanned!(*span=> let __returns = #returns; #names))
     }
 
     /// What may be asked of a return type: not what would hold for one lifetime only, since the compiler, which looks for the

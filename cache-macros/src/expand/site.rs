@@ -4,9 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, Type, spanned::Spanned};
 
-use super::{Expansion, located};
+use super::{Expansion, key::elements, located};
 use crate::{
-    args::{Args, CacheRef, Kind, ungrouped},
+    args::{Args, CacheRef, Kind, When, ungrouped},
+    check::{store, when},
     function::{Mark, key_params},
     spelling::{borrows_static, find},
     types::Naming,
@@ -26,15 +27,7 @@ impl Expansion<'_> {
             },
             *span,
         );
-        let cache = match &layer.cache {
-            Some(CacheRef::Name(name)) => name.to_token_stream(),
-            Some(CacheRef::Const(path)) => {
-                let (span, private, _) = self.at(path.span());
-                let path = located(path.to_token_stream());
-                quote_spanned!(span=> #private::CacheName::name(&#path))
-            }
-            None => TokenStream::new(),
-        };
+        let cache = self.cache_name(layer);
         let function = self.function.sig.ident.to_string();
         let function = function.trim_start_matches("r#");
         let managed = layer.manager.is_some();
@@ -50,6 +43,43 @@ impl Expansion<'_> {
             Some(named) => quote_spanned!(*span=> let #site = { #named #made };),
             None => quote_spanned!(*span=> let #site = #made;),
         }
+    }
+
+    /// The name of the cache that an attribute names.
+    fn cache_name(&self, layer: &Args) -> TokenStream {
+        match &layer.cache {
+            Some(CacheRef::Name(name)) => name.to_token_stream(),
+            Some(CacheRef::Const(path)) => {
+                let (span, private, _) = self.at(path.span());
+                let path = located(path.to_token_stream());
+                quote_spanned!(span=> #private::CacheName::name(&#path))
+            }
+            None => TokenStream::new(),
+        }
+    }
+
+    /// Has the compiler check that an invalidation after the body is of another cache than the one that the function fills,
+    /// where tokens cannot tell.
+    pub(super) fn caches_apart(&self) -> TokenStream {
+        let mut checks = TokenStream::new();
+        let Some(store) = store(self.layers) else {
+            return checks;
+        };
+        for layer in self.layers {
+            let (Some(filled), Some(ended)) = (&store.cache, &layer.cache) else {
+                continue;
+            };
+            let told = matches!((filled, ended), (CacheRef::Name(_), CacheRef::Name(_)));
+            if layer.kind.stores() || told || when(layer, self.layers) == When::Before {
+                continue;
+            }
+            let (span, private, _) = self.at(ended.span());
+            let (filled, ended) = (self.cache_name(store), self.cache_name(layer));
+            checks.extend(
+                quote_spanned!(span=> const _: () = #private::caches_apart(#filled, #ended);),
+            );
+        }
+        checks
     }
 
     /// The function that names the types of this layer, if there are any to name.
@@ -89,18 +119,15 @@ impl Expansion<'_> {
                     .collect(),
             )
         } else {
-            match layer.key.as_ref().map(ungrouped) {
-                Some(Expr::Tuple(tuple)) => Some(
-                    tuple
-                        .elems
-                        .iter()
-                        .map(|elem| part(self.type_of(elem)))
-                        .collect(),
-                ),
-                // A variable may hold a tuple, which is several parts; its type tells.
-                Some(expr) => self.type_of(expr).map(|ty| vec![part(Some(ty))]),
-                None => None,
-            }
+            layer.key.as_ref().and_then(|key| {
+                let types: Vec<_> = elements(key)
+                    .into_iter()
+                    .map(|expr| self.type_of(expr))
+                    .collect();
+                // One alone of an unknown type may be any number of parts.
+                let lone = matches!(types[..], [None]);
+                (!lone).then(|| types.into_iter().map(part).collect())
+            })
         };
         if parts.is_none() && stored.is_none() {
             return None;
@@ -122,6 +149,7 @@ impl Expansion<'_> {
     fn type_of(&self, expr: &Expr) -> Option<&Type> {
         match ungrouped(expr) {
             Expr::Reference(reference) => self.type_of(&reference.expr),
+            Expr::Paren(paren) => self.type_of(&paren.expr),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
                 self.params

@@ -34,8 +34,8 @@ impl Expansion<'_> {
     // Input:  key_with = |v: &V| (v.tenant(), v.id)
     // Output: 2, |__value: &_, __writer: &mut KeyWriter<'_>| {
     //             let v: &V = __value;
-    //             KeyWriter::part(__writer, &(v.tenant()))?;
-    //             KeyWriter::part(__writer, &(v.id))?;
+    //             key_part(__writer, &(v.tenant()))?;
+    //             key_part(__writer, &(v.id))?;
     //             Ok(())
     //         }
     pub(super) fn key_with(&self, layer: &Args) -> (usize, TokenStream) {

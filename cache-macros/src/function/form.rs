@@ -1,7 +1,7 @@
 //! How a function is asynchronous.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::{
     Path, ReturnType, Token, Type, braced,
     parse::{ParseStream, Parser},
@@ -15,15 +15,32 @@ use crate::{expand::hygienic, spelling::boxed_output};
 /// How the function is asynchronous.
 pub(crate) enum Form {
     /// `async fn f() -> R { statements }`
-    Async { block: TokenStream },
+    Async { body: AsyncBlock },
     /// `fn f() -> Pin<Box<dyn Future<Output = R>>> { before Box::pin(async move { … }) }`, written by hand, or by
     /// `#[async_trait]`, which rewrites an async method before the attributes on it run.
     Boxed {
         before: TokenStream,
         pin: TokenStream,
-        brace: Brace,
-        block: TokenStream,
+        body: AsyncBlock,
     },
+}
+
+/// `async { statements }`
+pub(crate) struct AsyncBlock {
+    asyncness: Token![async],
+    brace: Brace,
+    pub(crate) statements: TokenStream,
+}
+
+impl AsyncBlock {
+    /// An `async move` block of other tokens. It passes for the user's, so that lints say of what is in it what they say of any
+    /// function, and other attributes take the names in it for the user's.
+    pub(crate) fn around(&self, tokens: &TokenStream) -> TokenStream {
+        let mut block = quote_spanned!(self.asyncness.span=> async move);
+        self.brace
+            .surround(&mut block, |within| tokens.to_tokens(within));
+        block
+    }
 }
 
 impl Function {
@@ -35,22 +52,22 @@ impl Function {
         else {
             return None;
         };
-        if self.sig.asyncness.is_some() {
-            let block = inner_block(*brace, statements);
-            return Some(Form::Async { block });
+        if let Some(asyncness) = self.sig.asyncness {
+            return Some(Form::Async {
+                body: AsyncBlock {
+                    asyncness,
+                    brace: *brace,
+                    statements: statements.clone(),
+                },
+            });
         }
         if !matches!(&self.sig.output, ReturnType::Type(_, ty) if is_path(ty)) {
             return None;
         }
         let (before, pin, call) = split_tail(statements)?;
         Path::parse_mod_style.parse2(pin.clone()).ok()?;
-        let (brace, block) = async_block.parse2(call.stream()).ok()?;
-        Some(Form::Boxed {
-            before,
-            pin,
-            brace,
-            block,
-        })
+        let body = async_block.parse2(call.stream()).ok()?;
+        Some(Form::Boxed { before, pin, body })
     }
 
     /// The type that awaiting the function gives; `None` if it is not spelt, that is, `()`.
@@ -115,22 +132,17 @@ fn split_tail(statements: &TokenStream) -> Option<(TokenStream, TokenStream, Gro
         .then(|| (trees.into_iter().collect(), pin.into_iter().collect(), call))
 }
 
-/// The braces of `async move { … }` and the block within.
-fn async_block(input: ParseStream<'_>) -> syn::Result<(Brace, TokenStream)> {
-    input.parse::<Token![async]>()?;
+/// `async move { … }`
+fn async_block(input: ParseStream<'_>) -> syn::Result<AsyncBlock> {
+    let asyncness = input.parse()?;
     input.parse::<Option<Token![move]>>()?;
     let content;
     let brace = braced!(content in input);
-    let statements: TokenStream = content.parse()?;
+    let statements = content.parse()?;
     input.parse::<Option<Token![,]>>()?;
-    Ok((brace, inner_block(brace, &statements)))
-}
-
-/// The body as a block in a block of ours. Its braces pass for ours, so that no lint calls those of a short body superfluous.
-fn inner_block(brace: Brace, statements: &TokenStream) -> TokenStream {
-    let mut block = TokenStream::new();
-    Brace(hygienic(brace.span.join())).surround(&mut block, |tokens| {
-        tokens.extend(quote!(#statements));
-    });
-    block
+    Ok(AsyncBlock {
+        asyncness,
+        brace,
+        statements,
+    })
 }

@@ -2,10 +2,10 @@ use super::*;
 
 fn form(text: &str) -> Option<String> {
     match syn::parse_str::<Function>(text).unwrap().form()? {
-        Form::Async { block } => Some(format!("async {block}")),
-        Form::Boxed {
-            before, pin, block, ..
-        } => Some(format!("{before} {pin} {block}").replace(' ', "")),
+        Form::Async { body } => Some(format!("async {{ {} }}", body.statements)),
+        Form::Boxed { before, pin, body } => {
+            Some(format!("{before} {pin} {{ {} }}", body.statements).replace(' ', ""))
+        }
     }
 }
 

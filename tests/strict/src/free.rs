@@ -47,7 +47,7 @@ pub async fn patterns(
     r#type: String,
 ) -> String {
     limit += 1;
-    format!("{page}{size}{x}{limit}{}", r#type)
+    format!("{page}{size}{x}{limit}{type}")
 }
 
 /// A place.

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod free;
+pub mod lints;
 pub mod methods;
 pub mod services;
 pub mod stamped;

@@ -85,3 +85,29 @@ fn all_is_used() {
     let _ = (product, objects);
     drop(removed(1));
 }
+
+/// Whether a type of another crate keeps a bound is not known where a path is all that is seen of it.
+mod bounds {
+    use ::cache_core::{cache_invalidate, cache_result};
+    use ::serde::Serialize;
+
+    #[derive(Clone, Serialize)]
+    pub(super) struct Bounded<T: Serialize>(pub(super) T);
+
+    #[cache_result(cache = "bounds")]
+    pub(super) async fn value(id: u64) -> Option<Bounded<tokio::time::Duration>> {
+        Some(Bounded(tokio::time::Duration::from_secs(id)))
+    }
+
+    #[cache_invalidate(cache = "bounds")]
+    pub(super) async fn key(key: Bounded<tokio::time::Duration>, other: &Bounded<u64>) -> u64 {
+        key.0.as_secs() + other.0
+    }
+}
+
+#[test]
+fn bounds_are_kept() {
+    drop(bounds::value(1));
+    let bounded = |secs| bounds::Bounded(tokio::time::Duration::from_secs(secs));
+    drop(bounds::key(bounded(1), &bounds::Bounded(1)));
+}

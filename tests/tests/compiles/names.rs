@@ -69,7 +69,7 @@ one_function_per_word! {
     __value __returns __returned __writer __arg_0 __plan_0 __site_0 r#type r#move r#struct
 }
 
-/// A constant hides from no pattern: hygiene is for local names alone.
+/// A variable of ours with the name of a constant would be that constant: hygiene is for variables alone.
 mod constants {
     #![allow(non_upper_case_globals)]
 

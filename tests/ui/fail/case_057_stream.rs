@@ -13,6 +13,11 @@ fn opaque() -> impl Stream {
 }
 
 #[cache_result(cache = "c")]
+fn pinned() -> Pin<Box<dyn Stream>> {
+    Box::pin(7)
+}
+
+#[cache_result(cache = "c")]
 async fn boxed() -> Result<Pin<Box<dyn Stream + Send>>, Failure> {
     Ok(Box::pin(7))
 }

@@ -15,9 +15,13 @@ async fn h(id: u64) -> u64 {
     id
 }
 
-// One key for all of them is what it says.
-#[cache_invalidate(cache = "c", key = "all")]
-async fn i(id: u64) -> u64 {
+#[cache_result(cache = "c", key = ["id", "lang"])]
+async fn i(id: u64, lang: String) -> u64 {
+    id
+}
+
+#[cache_result(cache = "c", key = ("user", "#id.name"))]
+async fn j(id: u64) -> u64 {
     id
 }
 

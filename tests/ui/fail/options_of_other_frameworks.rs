@@ -5,8 +5,13 @@ async fn f(id: u64) -> u64 {
     id
 }
 
-#[cache_invalidate(cacheNames = "c", allEntries = true, beforeInvocation = true, filter = id > 3, unless = 7)]
+#[cache_result(value = "x", cache = "c", sync, timeout = 5, store_if = v -> v > 3)]
 async fn g(id: u64) -> u64 {
+    id
+}
+
+#[cache_invalidate(cacheNames = "c", allEntries = true, beforeInvocation = true, filter = id > 3, unless = 7)]
+async fn h(id: u64) -> u64 {
     id
 }
 
