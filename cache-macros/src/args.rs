@@ -144,6 +144,18 @@ impl Args {
         }
     }
 
+    /// The options that are given the value, with their names.
+    pub(crate) fn over_the_value(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
+        [
+            ("key_with", &self.key_with),
+            ("ttl_with", &self.ttl_with),
+            ("store_if", &self.store_if),
+            ("invalidate_if", &self.invalidate_if),
+        ]
+        .into_iter()
+        .filter_map(|(name, expr)| Some((name, expr.as_ref()?)))
+    }
+
     /// Whether the key is made of the parameters.
     pub(crate) fn has_implicit_key(&self) -> bool {
         self.kind != Kind::InvalidateAll && self.key.is_none() && self.key_with.is_none()

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Pat, Path, ReturnType, Type, spanned::Spanned};
+use syn::{Pat, Path, ReceiverKind, ReturnType, Type, spanned::Spanned};
 
 use self::span::respan;
 pub(crate) use self::span::{hygienic, located};
@@ -11,7 +11,8 @@ use crate::{
     args::{Args, Kind},
     check::patterns_in_key,
     function::{AsyncBlock, Body, Form, Function, Param},
-    names::names_before_dots,
+    names::{bound_names, names, names_before_dots},
+    spelling::is_plain,
 };
 
 mod call;
@@ -207,7 +208,9 @@ impl Expansion<'_> {
         let stated = (!matches!(self.function.output(), Some(Type::Never(_))))
             .then(|| quote_spanned!(*span=> if false { return #private::never::<#output>(); }));
         let statements = &body.statements;
-        let block = body.around(&quote_spanned!(*span=> #whole #stated #changing #statements));
+        let captured = self.captured_in_order(statements);
+        let block =
+            body.around(&quote_spanned!(*span=> #captured #whole #stated #changing #statements));
         let body = quote_spanned!(*span=> #block.await);
         let body = if after.is_empty() {
             body
@@ -236,6 +239,36 @@ impl Expansion<'_> {
                 .iter()
                 .any(|name| name == "self");
         changed.then(|| quote_spanned!(self.span=> let _ = &#this;))
+    }
+
+    /// Has the block capture the arguments that it owns from the last to the first: in that order they are dropped then, as those
+    /// of any `async fn` are.
+    fn captured_in_order(&self, statements: &TokenStream) -> Option<TokenStream> {
+        // A block of the user's has an order of its own.
+        self.function.sig.asyncness?;
+        let this = self
+            .function
+            .sig
+            .receiver()
+            .filter(|receiver| !matches!(receiver.kind, ReceiverKind::Reference(..)));
+        let this = this.map(|receiver| Ident::from(receiver.self_token));
+        let params = self.params.iter().filter(|param| !is_plain(&param.ty));
+        let bound = params.flat_map(|param| bound_names(param.pat.to_token_stream()));
+        let mentioned = names(statements.clone());
+        // What an option looks at after the body it may not take as a whole.
+        let looked_at: Vec<_> = self
+            .layers
+            .iter()
+            .flat_map(|layer| layer.over_the_value())
+            .flat_map(|(_, expr)| names(expr.to_token_stream()))
+            .collect();
+        let owned: Vec<_> = this
+            .into_iter()
+            .chain(bound)
+            .filter(|name| mentioned.contains(name) && !looked_at.contains(name))
+            .collect();
+        let owned = owned.iter().rev();
+        (owned.len() > 1).then(|| quote_spanned!(self.span=> let _ = (#(&#owned),*);))
     }
 
     fn local(&self, name: &str, i: usize) -> Ident {

@@ -5,6 +5,12 @@ use syn::{
     punctuated::Punctuated,
 };
 
+/// The types that have a name without being declared.
+pub(crate) const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",
+    "u32", "u64", "u128", "usize",
+];
+
 type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
 /// Whether it is a boxed future: `Pin<Box<dyn Future>>`, or that by the names of `futures`.
@@ -72,6 +78,18 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
 /// Whether a type is spelt as a `Result`, of whatever crate; where it matters, the compiler decides by the type itself.
 pub(crate) fn is_result(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
+}
+
+/// Whether nothing happens when it is dropped: a primitive, a reference.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(_) => true,
+        Type::Path(path) => path
+            .path
+            .get_ident()
+            .is_some_and(|name| PRIMITIVES.iter().any(|primitive| name == primitive)),
+        _ => false,
+    }
 }
 
 /// Whether a type is an array or a reference to one.

@@ -19,15 +19,10 @@ use syn::{
 use self::fallback::{Tree, insert};
 use crate::{
     expand::located,
-    spelling::{find, may_be_generic},
+    spelling::{PRIMITIVES, find, may_be_generic},
 };
 
 mod fallback;
-
-const PRIMITIVES: [&str; 17] = [
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",
-    "u32", "u64", "u128", "usize",
-];
 
 /// Types of the prelude, with the number of their arguments.
 const PRELUDE: [(&str, usize); 5] = [

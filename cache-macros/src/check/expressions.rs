@@ -94,13 +94,7 @@ fn follows(text: &str, word: &str) -> bool {
 
 /// The options that are given the value.
 pub(super) fn over_the_value(params: &[Param], layer: &Args, errors: &mut Errors) {
-    for (option, expr) in [
-        ("key_with", &layer.key_with),
-        ("ttl_with", &layer.ttl_with),
-        ("store_if", &layer.store_if),
-        ("invalidate_if", &layer.invalidate_if),
-    ] {
-        let Some(expr) = expr else { continue };
+    for (option, expr) in layer.over_the_value() {
         let is_function = match ungrouped(expr) {
             Expr::Closure(closure) if closure.inputs.len() != 1 => {
                 errors.at(

@@ -225,12 +225,5 @@ impl Expansion<'_> {
 
 /// Whether an option of the layer is a closure over the value.
 fn looks_at_value(layer: &Args) -> bool {
-    [
-        &layer.store_if,
-        &layer.ttl_with,
-        &layer.invalidate_if,
-        &layer.key_with,
-    ]
-    .into_iter()
-    .any(Option::is_some)
+    layer.over_the_value().next().is_some()
 }

@@ -97,3 +97,16 @@ async fn borrowed(id: &str) -> &str {
 async fn opaque(id: &str) -> impl Iterator<Item = char> {
     id.chars()
 }
+
+/// A part of an argument stays where an option looks at it after the body, which has taken another.
+#[cache_result(cache = "parts", key = pair.0.len(), store_if = |v: &usize| *v > pair.0.len())]
+async fn parts_of_an_argument(pair: (String, Vec<u8>), other: String) -> usize {
+    drop(pair.1);
+    drop(other);
+    7
+}
+
+#[test]
+fn parts_are_seen() {
+    drop(parts_of_an_argument(Default::default(), String::new()));
+}
