@@ -6,8 +6,8 @@
 //! | attribute | before | after |
 //! |---|---|---|
 //! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
-//! | `cache_put` | [`attempt_put`] | [`split`], [`Attempt::finish`], [`Attempt::fail`] |
-//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`], [`Change::finish`], [`Change::fail`] |
+//! | `cache_put` | [`attempt_put`] | [`split`] or [`split_boxed`], [`Attempt::finish`], [`Attempt::fail`] |
+//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`] or [`split_boxed`], [`Change::finish`], [`Change::fail`] |
 //! | the same with `when = "always"` | [`begin_change`] | [`keep`], [`value`], [`Change::finish`] |
 //!
 //! A step that may have to wait gives a [`Soon`], which is the same whatever the function. So all that is compiled for a function
@@ -373,18 +373,30 @@ fn end(cache: &Arc<CacheInner>, target: Target) -> Soon<()> {
 
 /// The value, if the function succeeded; else what it returned.
 ///
-/// Only the value is kept while the future waits for the cache, so an error need not be `Send`; it is boxed, so the future grows
-/// by a pointer.
-pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<Box<A::Value>, A::Returned> {
+/// Only the value is kept while the future waits for the cache, so an error need not be `Send`.
+pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<A::Value, A::Returned> {
+    A::Outcome::split(returned)
+}
+
+/// The same, with the value in a box, so that the future grows by a pointer. For all but what is no larger than one.
+pub fn split_boxed<A: Answer>(
+    _returns: A,
+    returned: A::Returned,
+) -> Result<Box<A::Value>, A::Returned> {
     match A::Outcome::split(returned) {
         Ok(value) => Ok(Box::new(value)),
         Err(returned) => Err(returned),
     }
 }
 
-/// The function's result that holds this value.
-#[allow(clippy::boxed_local)] // as `split` gives it
-pub fn success<A: Answer>(_returns: A, value: Box<A::Value>) -> A::Returned {
+/// The function's result that holds the value of [`split`].
+pub fn success<A: Answer>(_returns: A, value: A::Value) -> A::Returned {
+    A::Outcome::success(value)
+}
+
+/// The function's result that holds the value of [`split_boxed`].
+#[allow(clippy::boxed_local)] // as it is given
+pub fn success_boxed<A: Answer>(_returns: A, value: Box<A::Value>) -> A::Returned {
     A::Outcome::success(*value)
 }
 

@@ -8,6 +8,7 @@ use super::Expansion;
 use crate::{
     args::{Args, Kind, Time, When},
     check::when,
+    spelling::{first_type, is_plain, is_result, last_segment},
 };
 
 impl Expansion<'_> {
@@ -88,14 +89,15 @@ impl Expansion<'_> {
         let Self { private, span, .. } = self;
         let (plan, step, _) = self.locals(i);
         let before = quote_spanned!(*span=> #private::attempt_put(#plan, __returns).await);
+        let kept = self.kept();
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
             quote_spanned! {*span=>
-                #private::Attempt::finish_with(#step, &*__value, #store_if, #ttl_with, #parts, #key_with)
+                #private::Attempt::finish_with(#step, #kept, #store_if, #ttl_with, #parts, #key_with)
             }
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(#step, &*__value))
+            quote_spanned!(*span=> #private::Attempt::finish(#step, #kept))
         };
         self.around_value(i, within, &before, &finish, "Attempt")
     }
@@ -118,7 +120,7 @@ impl Expansion<'_> {
             let (parts, key_with) = self.key_with(layer);
             let value = match when {
                 When::Always => quote_spanned!(*span=> __value),
-                _ => quote_spanned!(*span=> &*__value),
+                _ => self.kept(),
             };
             quote_spanned! {*span=>
                 #private::Change::finish_with(#step, #value, #invalidate_if, #parts, #key_with)
@@ -148,11 +150,16 @@ impl Expansion<'_> {
         let Self { private, span, .. } = self;
         let (_, step, label) = self.locals(i);
         let step_type = Ident::new(step_type, *span);
+        let (split, success) = match self.boxes_value() {
+            true => ("split_boxed", "success_boxed"),
+            false => ("split", "success"),
+        };
+        let (split, success) = (Ident::new(split, *span), Ident::new(success, *span));
         quote_spanned! {*span=>
             #label: {
                 let #step = #before;
                 let __returned = #within;
-                let __value = match #private::split(__returns, __returned) {
+                let __value = match #private::#split(__returns, __returned) {
                     ::core::result::Result::Ok(__value) => __value,
                     ::core::result::Result::Err(__returned) => {
                         #private::#step_type::fail(#step);
@@ -161,8 +168,30 @@ impl Expansion<'_> {
                 };
                 let __finished = #finish;
                 __finished.await;
-                #private::success(__returns, __value)
+                #private::#success(__returns, __value)
             }
+        }
+    }
+
+    /// A reference to the value that is kept.
+    fn kept(&self) -> TokenStream {
+        match self.boxes_value() {
+            true => quote_spanned!(self.span=> &*__value),
+            false => quote_spanned!(self.span=> &__value),
+        }
+    }
+
+    /// Whether the value is put in a box while the future waits: a primitive is not worth one.
+    fn boxes_value(&self) -> bool {
+        let output = self.function.output();
+        let value = match output {
+            Some(ty) if is_result(ty) => last_segment(ty).and_then(first_type),
+            other => other,
+        };
+        match value {
+            None => output.is_some(),
+            Some(Type::Tuple(tuple)) => !tuple.elems.is_empty(),
+            Some(ty) => !is_plain(ty),
         }
     }
 
