@@ -254,21 +254,22 @@ impl Expansion<'_> {
         let this = this.map(|receiver| Ident::from(receiver.self_token));
         let params = self.params.iter().filter(|param| !is_plain(&param.ty));
         let bound = params.flat_map(|param| bound_names(param.pat.to_token_stream()));
-        let mentioned = names(statements.clone());
-        // What an option looks at after the body it may not take as a whole.
-        let looked_at: Vec<_> = self
-            .layers
-            .iter()
-            .flat_map(|layer| layer.over_the_value())
-            .flat_map(|(_, expr)| names(expr.to_token_stream()))
-            .collect();
-        let owned: Vec<_> = this
-            .into_iter()
-            .chain(bound)
-            .filter(|name| mentioned.contains(name) && !looked_at.contains(name))
-            .collect();
-        let owned = owned.iter().rev();
-        (owned.len() > 1).then(|| quote_spanned!(self.span=> let _ = (#(&#owned),*);))
+        let mut owned: Vec<_> = this.into_iter().chain(bound).collect();
+        if owned.len() > 1 {
+            let mentioned = names(statements.clone());
+            // What an option looks at after the body it may not take as a whole.
+            let looked_at: Vec<_> = self
+                .layers
+                .iter()
+                .flat_map(Args::over_the_value)
+                .flat_map(|(_, expr)| names(expr.to_token_stream()))
+                .collect();
+            owned.retain(|name| mentioned.contains(name) && !looked_at.contains(name));
+        }
+        (owned.len() > 1).then(|| {
+            let owned = owned.iter().rev();
+            quote_spanned!(self.span=> let _ = (#(&#owned),*);)
+        })
     }
 
     fn local(&self, name: &str, i: usize) -> Ident {
