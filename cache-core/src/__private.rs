@@ -6,8 +6,8 @@
 //! | attribute | before | after |
 //! |---|---|---|
 //! | `cache_result` | [`arrive`], [`Arrived::conclude`] | [`Leader::finish`] |
-//! | `cache_put` | [`attempt_put`] | [`split`] or [`split_boxed`], [`Attempt::finish`], [`Attempt::fail`] |
-//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`] or [`split_boxed`], [`Change::finish`], [`Change::fail`] |
+//! | `cache_put` | [`attempt_put`] | [`split`], [`Attempt::finish`], [`Attempt::fail`] |
+//! | `cache_invalidate`, `cache_invalidate_all` | [`begin_change`], [`invalidate_before`] | [`split`], [`Change::finish`], [`Change::fail`] |
 //! | the same with `when = "always"` | [`begin_change`] | [`keep`], [`value`], [`Change::finish`] |
 //!
 //! A step that may have to wait gives a [`Soon`], which is the same whatever the function. So all that is compiled for a function
@@ -378,32 +378,15 @@ pub fn split<A: Answer>(_returns: A, returned: A::Returned) -> Result<A::Value, 
     A::Outcome::split(returned)
 }
 
-/// The same, with the value in a box, so that the future grows by a pointer. For all but what is no larger than one.
-pub fn split_boxed<A: Answer>(
-    _returns: A,
-    returned: A::Returned,
-) -> Result<Box<A::Value>, A::Returned> {
-    match A::Outcome::split(returned) {
-        Ok(value) => Ok(Box::new(value)),
-        Err(returned) => Err(returned),
-    }
-}
-
-/// The function's result that holds the value of [`split`].
+/// The function's result that holds this value.
 pub fn success<A: Answer>(_returns: A, value: A::Value) -> A::Returned {
     A::Outcome::success(value)
 }
 
-/// The function's result that holds the value of [`split_boxed`].
-#[allow(clippy::boxed_local)] // as it is given
-pub fn success_boxed<A: Answer>(_returns: A, value: Box<A::Value>) -> A::Returned {
-    A::Outcome::success(*value)
-}
-
-/// Boxes what a function returned, so that the future grows by a pointer while it waits for the cache. If the error is not `Send`,
-/// neither is the future then.
-pub fn keep<R>(returned: R) -> Box<R> {
-    Box::new(returned)
+/// Boxes a value, or all that a function returned, so that the future grows by a pointer while it waits for the cache. If an
+/// error in it is not `Send`, neither is the future then.
+pub fn keep<R>(kept: R) -> Box<R> {
+    Box::new(kept)
 }
 
 /// The value in what a function returned, if it succeeded.
@@ -436,7 +419,7 @@ pub const fn caches_apart(filled: &str, ended: &str) {
 ///
 /// # Panics
 /// If it were.
-pub fn never<R>() -> R {
+pub fn never<A: Answer>(_returns: A) -> A::Returned {
     unreachable!("the call of this is never reached")
 }
 

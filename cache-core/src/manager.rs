@@ -166,7 +166,7 @@ impl CacheManager {
     /// Warnings come back and are logged: an invalidation whose key fits no reader of its cache, a configured cache no function
     /// names, a name that nobody configured, or in which no function stores, while another is near.
     ///
-    /// The functions are those of the crates that the linker puts into the program: of a library, that something of it is used.
+    /// Only functions in crates that the linker keeps are seen: a library of which the program uses nothing is left out.
     ///
     /// Of keys the types of parameters are compared, in `key = …` too; what other expressions and `key_with` give
     /// may fit anything. A struct of one field is another type than its field, although their texts are the same.

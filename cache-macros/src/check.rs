@@ -1,8 +1,8 @@
 //! Every rule that takes more than one option to break; all mistakes are found in one go.
 
-use proc_macro2::TokenStream;
 use quote::ToTokens;
 
+pub(crate) use self::signature::not_a_function;
 use self::{
     expressions::{over_the_arguments, over_the_value},
     signature::{asynchronous, returned_value},
@@ -12,7 +12,7 @@ use crate::{
     fallback::Errors,
     function::{Function, Param, key_params},
     manifest,
-    names::{bound_names, names},
+    names::names,
 };
 
 mod expressions;
@@ -178,11 +178,10 @@ pub(crate) fn patterns_in_key<'a>(params: &'a [Param], layers: &[Args]) -> Vec<&
 
 /// The key is made of the whole argument, so what decides whether there is a key comes before the pattern takes it apart.
 fn names_before_patterns(params: &[Param], layers: &[Args], errors: &mut Errors) {
-    let patterns: TokenStream = patterns_in_key(params, layers)
-        .iter()
-        .map(|param| param.pat.to_token_stream())
+    let bound: Vec<_> = patterns_in_key(params, layers)
+        .into_iter()
+        .flat_map(Param::variables)
         .collect();
-    let bound = bound_names(patterns);
     for layer in layers.iter().filter(|layer| layer.has_implicit_key()) {
         for (option, expr) in [("condition", &layer.condition), ("manager", &layer.manager)] {
             for name in names(expr.to_token_stream())

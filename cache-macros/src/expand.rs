@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Pat, Path, ReceiverKind, ReturnType, Type, spanned::Spanned};
+use syn::{Pat, Path, ReturnType, Type, spanned::Spanned};
 
 use self::span::respan;
 pub(crate) use self::span::{hygienic, located};
@@ -11,8 +11,7 @@ use crate::{
     args::{Args, Kind},
     check::patterns_in_key,
     function::{AsyncBlock, Body, Form, Function, Param},
-    names::{bound_names, names, names_before_dots},
-    spelling::is_plain,
+    names::names_before_dots,
 };
 
 mod call;
@@ -60,8 +59,8 @@ struct Expansion<'a> {
 //                 Err(__leader) => __leader,
 //             };
 //             let __returned = async move {
-//                 if false { return never::<Ret>(); }
-//                 body
+//                 if false { return never(__returns); }
+//                 { const _: () = (); body }
 //             }.await;
 //             Leader::finish(__step, __returns, __returned)
 //         }
@@ -183,8 +182,6 @@ impl Expansion<'_> {
             plans.partition(|(implicit, _)| *implicit);
         let from_params = from_params.into_iter().map(|(_, plan)| plan);
         let from_names = from_names.into_iter().map(|(_, plan)| plan);
-        let output = self.output_or_infer();
-        let whole = self.whole(&body.statements);
         let (from_params, from_names) = (
             quote_spanned!(*span=> #(#from_params)*),
             quote_spanned!(*span=> #(#from_names)*),
@@ -206,11 +203,13 @@ impl Expansion<'_> {
         };
         // Never taken: it states the type, so that a body of another type is blamed for it.
         let stated = (!matches!(self.function.output(), Some(Type::Never(_))))
-            .then(|| quote_spanned!(*span=> if false { return #private::never::<#output>(); }));
+            .then(|| quote_spanned!(*span=> if false { return #private::never(__returns); }));
         let statements = &body.statements;
-        let captured = self.captured_in_order(statements);
-        let block =
-            body.around(&quote_spanned!(*span=> #captured #whole #stated #changing #statements));
+        let whole = self.whole(statements);
+        // Braces of the user's own, twice: what lints say of a body they say of the inner block, which is no expression alone, whose
+        // braces they would call superfluous, nor begins with statements, after which they would have no items.
+        let within = body.braced(&quote_spanned!(*span=> const _: () = (); #changing #statements));
+        let block = body.around(&quote_spanned!(*span=> #whole #stated #within));
         let body = quote_spanned!(*span=> #block.await);
         let body = if after.is_empty() {
             body
@@ -239,37 +238,6 @@ impl Expansion<'_> {
                 .iter()
                 .any(|name| name == "self");
         changed.then(|| quote_spanned!(self.span=> let _ = &#this;))
-    }
-
-    /// Has the block capture the arguments that it owns from the last to the first: in that order they are dropped then, as those
-    /// of any `async fn` are.
-    fn captured_in_order(&self, statements: &TokenStream) -> Option<TokenStream> {
-        // A block of the user's has an order of its own.
-        self.function.sig.asyncness?;
-        let this = self
-            .function
-            .sig
-            .receiver()
-            .filter(|receiver| !matches!(receiver.kind, ReceiverKind::Reference(..)));
-        let this = this.map(|receiver| Ident::from(receiver.self_token));
-        let params = self.params.iter().filter(|param| !is_plain(&param.ty));
-        let bound = params.flat_map(|param| bound_names(param.pat.to_token_stream()));
-        let mut owned: Vec<_> = this.into_iter().chain(bound).collect();
-        if owned.len() > 1 {
-            let mentioned = names(statements.clone());
-            // What an option looks at after the body it may not take as a whole.
-            let looked_at: Vec<_> = self
-                .layers
-                .iter()
-                .flat_map(Args::over_the_value)
-                .flat_map(|(_, expr)| names(expr.to_token_stream()))
-                .collect();
-            owned.retain(|name| mentioned.contains(name) && !looked_at.contains(name));
-        }
-        (owned.len() > 1).then(|| {
-            let owned = owned.iter().rev();
-            quote_spanned!(self.span=> let _ = (#(&#owned),*);)
-        })
     }
 
     fn local(&self, name: &str, i: usize) -> Ident {

@@ -57,7 +57,7 @@ impl Errors {
 }
 
 // Input:  #[cache_result(cache = "product", tll = "30s")] #[inline] async fn product(#[cache_key] id: u64) -> Ret { body }
-// Output: ::core::compile_error! { "…" } #[inline] async fn product(id: u64) -> Ret { body }
+// Output: ::core::compile_error! { "…" } #[inline] async fn product(id: u64) -> Ret { let _ = &id; body }
 pub(crate) fn function(
     errors: Errors,
     mut function: Function,
@@ -69,7 +69,7 @@ pub(crate) fn function(
     let errors = errors.into_compile_errors(&cfgs);
     if let Body::Block { statements, .. } = &mut function.body {
         let used = keep_used(layers);
-        // Those that are only keys would be called unused, too.
+        // Arguments that only the key uses would be called unused, beside the mistake.
         let names = params.iter().filter_map(Param::name);
         *statements = quote!(#used #(let _ = &#names;)* #statements);
     }

@@ -22,7 +22,7 @@
 //! `Box::pin(async move { … })` has statements before that, they run when it is called, and the options are evaluated then.
 
 use proc_macro::TokenStream;
-use proc_macro2::{Span, TokenStream as TokenStream2, TokenTree};
+use proc_macro2::TokenStream as TokenStream2;
 
 use crate::{
     args::{Args, Kind},
@@ -83,39 +83,12 @@ fn attribute(kind: Kind, args: TokenStream2, item: TokenStream2) -> TokenStream2
     }
     let function = match syn::parse2::<Function>(item.clone()) {
         Ok(function) => function,
-        Err(error) => {
-            let mut errors = Errors::default();
-            let name = kind.name();
-            if names_a_function(&item) {
-                errors.at_span(
-                    error.span(),
-                    format!("`{name}` cannot read this function: {error}"),
-                );
-            } else {
-                errors.at_span(
-                    Span::call_site(),
-                    format!("`{name}` goes on an async function: of an `impl` or a trait, on those within"),
-                );
-            }
-            return fallback::item(errors, &item);
-        }
+        Err(error) => return fallback::item(check::not_a_function(kind, &item, &error), &item),
     };
     versions(function)
         .into_iter()
         .map(|version| expanded(kind, args.clone(), version))
         .collect()
-}
-
-/// Whether there is `fn name` among the tokens, within no braces.
-fn names_a_function(item: &TokenStream2) -> bool {
-    let mut after_fn = false;
-    item.clone().into_iter().any(|tree| {
-        let TokenTree::Ident(word) = tree else {
-            after_fn = false;
-            return false;
-        };
-        std::mem::replace(&mut after_fn, word == "fn")
-    })
 }
 
 fn expanded(kind: Kind, args: TokenStream2, mut function: Function) -> TokenStream2 {

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 
-/// The identifiers in `tokens` that can be local names: not fields, methods or paths.
+/// The identifiers in `tokens` that can be local names: not what follows a dot.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     let mut after_dot = false;
@@ -17,13 +17,11 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// The names that patterns bind.
-pub(crate) fn bound_names(patterns: TokenStream) -> Vec<Ident> {
-    let mut bound = names(patterns);
-    bound.retain(|name| {
-        name != "mut" && name != "ref" && !name.to_string().starts_with(char::is_uppercase)
-    });
-    bound
+/// Whether `word` is in `text`, and is not the beginning of a longer one.
+pub(crate) fn contains_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        !text[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
 }
 
 /// The names of which fields or methods are used.

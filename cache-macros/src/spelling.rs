@@ -80,7 +80,7 @@ pub(crate) fn is_result(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
 }
 
-/// Whether nothing happens when it is dropped: a primitive, a reference.
+/// Whether it is spelt as a primitive or a reference: it is small, and nothing happens when it is dropped.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     match ty {
         Type::Reference(_) => true,
@@ -170,7 +170,7 @@ pub(crate) fn is_stream(ty: &Type) -> bool {
     };
     let named = last_segment(ty)
         .is_some_and(|last| last.ident == "BoxStream" || last.ident == "LocalBoxStream");
-    // One of a user may be called so too; that of `futures` has a lifetime.
+    // A user's own type may have that name; that of `futures` has a lifetime.
     bounds.is_some_and(|bounds| bound(bounds, "Stream").is_some())
         || (named && (borrows(ty) || borrows_static(ty)))
 }

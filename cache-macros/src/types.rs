@@ -54,12 +54,15 @@ struct Use {
     types: usize,
 }
 
-/// Whether a stand-in may be all that is found of it: of what is generic, by convention, or in another crate.
+/// What a path begins with that is found without being looked for.
+const ROOTS: [&str; 7] = ["crate", "$crate", "self", "super", "std", "core", "alloc"];
+
+/// Whether a stand-in may be all that is found of it: of what is generic, by convention, or of a path whose first segment may be
+/// another crate.
 fn may_be_hidden(ty: &Type) -> bool {
-    const HERE: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
     let elsewhere = matches!(ty, Type::Path(path) if path.path.leading_colon.is_none()
         && path.path.segments.len() > 1
-        && !HERE.iter().any(|name| path.path.segments[0].ident == name));
+        && !ROOTS.iter().any(|root| path.path.segments[0].ident == root));
     elsewhere || may_be_generic(ty)
 }
 
@@ -140,7 +143,7 @@ impl Naming {
         let single = path.segments.len() == 1;
         match first.to_string().as_str() {
             _ if path.leading_colon.is_some() => {}
-            "crate" | "$crate" | "self" | "super" | "std" | "core" | "alloc" => {}
+            name if ROOTS.contains(&name) => {}
             "Self" => return None,
             name if single && PRIMITIVES.contains(&name) => {}
             // Found in the prelude, unless the user's own is found first.

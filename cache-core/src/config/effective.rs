@@ -136,9 +136,6 @@ pub struct EffectiveConfig {
     pub(crate) store: Store,
 }
 
-/// Instead of a time of more than a century.
-const SHORTER: &str = "a shorter time";
-
 impl EffectiveConfig {
     /// These settings for the cache of that name.
     fn of_cache(self, name: &str) -> Self {
@@ -170,26 +167,29 @@ impl EffectiveConfig {
     fn validate(&self, whose: &str) -> Result<(), CacheError> {
         let wrong = |what: String| Err(CacheError::Config(format!("{whose}: {what}")));
         let durations = [
-            (
-                "ttl",
-                self.ttl,
-                ", or `CacheConfig::disabled()` to store nothing",
-                "`no_ttl()` to keep entries without limit",
-            ),
-            ("time_to_idle", self.time_to_idle, "", SHORTER),
-            ("none_ttl", self.none_ttl, "", SHORTER),
-            ("memory_ttl", self.memory_ttl, "", SHORTER),
-            ("lock_timeout", Some(self.lock_timeout), "", SHORTER),
+            ("ttl", self.ttl),
+            ("time_to_idle", self.time_to_idle),
+            ("none_ttl", self.none_ttl),
+            ("memory_ttl", self.memory_ttl),
+            ("lock_timeout", Some(self.lock_timeout)),
         ];
-        for (setting, duration, or_none, instead) in durations {
+        for (setting, duration) in durations {
             let Some(duration) = duration else { continue };
             // A backend counts in milliseconds: less than one would be rounded to nothing.
             if duration < Duration::from_millis(1) {
+                let to_disable = match setting {
+                    "ttl" => ", or `CacheConfig::disabled()` to store nothing",
+                    _ => "",
+                };
                 return wrong(format!(
-                    "a `{setting}` of {duration:?} is too short: write at least 1 ms{or_none}"
+                    "a `{setting}` of {duration:?} is too short: write at least 1 ms{to_disable}"
                 ));
             }
             if duration > MAX_TTL {
+                let instead = match setting {
+                    "ttl" => "`no_ttl()` to keep entries without limit",
+                    _ => "a shorter time",
+                };
                 return wrong(format!(
                     "a `{setting}` of {duration:?} is over 100 years: write {instead}"
                 ));

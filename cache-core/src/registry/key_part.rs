@@ -149,6 +149,7 @@ fn plain_type(rest: &mut &str) -> String {
             [],
         ) => "integer".to_owned(),
         ("f32" | "f64", []) => "float".to_owned(),
+        ("core::num::nonzero::NonZero", [number]) => number.clone(),
         (
             "alloc::boxed::Box" | "alloc::sync::Arc" | "alloc::rc::Rc" | "alloc::borrow::Cow",
             [owned, ..],
@@ -186,6 +187,7 @@ mod tests {
     use std::{
         borrow::Cow,
         collections::{BTreeSet, HashMap},
+        num::NonZeroU64,
         path::{Path, PathBuf},
         sync::Arc,
     };
@@ -201,6 +203,7 @@ mod tests {
                 KeyPart::of::<&Arc<str>>(),
             ],
             [KeyPart::of::<char>(), KeyPart::of::<String>()],
+            [KeyPart::of::<NonZeroU64>(), KeyPart::of::<i8>()],
             [KeyPart::of::<PathBuf>(), KeyPart::of::<&Path>()],
             [KeyPart::of::<Vec<u64>>(), KeyPart::of::<[i32]>()],
             [KeyPart::of::<Arc<[u8]>>(), KeyPart::of::<[u16; 3]>()],

@@ -39,6 +39,7 @@ pub(super) fn advice(word: &str, kind: Kind) -> Option<&'static str> {
         "before" | "before_invocation" | "beforeInvocation" if !kind.stores() => {
             "write `when = \"before\"`"
         }
+        "always" if !kind.stores() => "write `when = \"always\"`",
         "all" | "all_entries" | "allEntries" if kind == Kind::Invalidate => {
             "write `cache_invalidate_all`"
         }

@@ -15,6 +15,15 @@ use super::{
 };
 use crate::{fallback::Errors, literal::nearest};
 
+/// Of a key.
+pub(super) const SEVERAL_PARTS: &str = ", a tuple for several parts";
+
+/// Whether the word stands where the cache is to be named, by its name or another.
+fn meant_the_cache(word: &str) -> bool {
+    let nearest = nearest(word, OPTIONS.iter().map(|(option, _)| *option));
+    nearest == Some("cache") || foreign::names_the_cache(word)
+}
+
 fn is_option(word: &str) -> bool {
     OPTIONS.iter().any(|(option, _)| *option == word)
 }
@@ -54,8 +63,11 @@ impl Args {
     fn option(&mut self, input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
         if input.peek(LitStr) {
             let text: LitStr = input.parse()?;
+            let message = match self.cache_written {
+                true => "this is no option: remove it".to_owned(),
+                false => format!("write `cache = {}`", text.token()),
+            };
             self.cache_written = true;
-            let message = format!("write `cache = {}`", text.token());
             return Err(syn::Error::new_spanned(&text, message));
         }
         let name = Ident::parse_any(input).map_err(|error| {
@@ -64,10 +76,22 @@ impl Args {
                 "write the name of an option, as in `cache = \"…\"`",
             )
         })?;
-        self.cache_written |= name == "cache";
+        let text = name.to_string();
+        let alone = !input.peek(Token![=]);
+        let is_known = is_option(&text) || foreign::advice(&text, self.kind).is_some();
+        let names_cache = alone && !is_known && !self.cache_written && self.given.is_empty();
+        self.cache_written |= names_cache || meant_the_cache(&text);
         let wrong = |message: String| Err(syn::Error::new_spanned(&name, message));
-        if !input.peek(Token![=]) {
-            return wrong(self.without_value(&name, input.peek(Paren)));
+        if names_cache {
+            // By convention a constant.
+            let quote = match text.chars().any(char::is_lowercase) {
+                true => "\"",
+                false => "",
+            };
+            return wrong(format!("write `cache = {quote}{name}{quote}`"));
+        }
+        if alone {
+            return wrong(self.without_value(&text, input.peek(Paren)));
         }
         input.parse::<Token![=]>()?;
         if input.is_empty() || input.peek(Token![,]) {
@@ -84,38 +108,23 @@ impl Args {
     }
 
     /// What to write instead of a word alone, or with parentheses.
-    fn without_value(&mut self, name: &Ident, called: bool) -> String {
-        let text = name.to_string();
-        let first = self.given.is_empty() && !self.cache_written;
-        if text == "key" && called {
-            "write `key = …`, a tuple for several parts".to_owned()
-        } else if is_option(&text) {
-            format!("write `{name} = …`")
-        } else if let Some(advice) = foreign::advice(&text, self.kind) {
-            self.cache_written |= foreign::names_the_cache(&text);
-            format!("unknown option `{name}`: {advice}")
-        } else if self.given.last().is_some_and(|last| last == "key") {
-            format!("a key of several parts is a tuple: write `key = (…, {name})`")
-        } else if first {
-            self.cache_written = true;
-            // By convention a constant.
-            let quote = if text.chars().any(char::is_lowercase) {
-                "\""
-            } else {
-                ""
-            };
-            format!("write `cache = {quote}{name}{quote}`")
+    fn without_value(&self, word: &str, called: bool) -> String {
+        let after_key = self.given.last().is_some_and(|last| last == "key");
+        if word == "key" && called {
+            format!("write `key = …`{SEVERAL_PARTS}")
+        } else if is_option(word) {
+            format!("write `{word} = …`")
+        } else if after_key && foreign::advice(word, self.kind).is_none() {
+            format!("write `key = (…, {word})`{SEVERAL_PARTS}")
         } else {
-            self.unknown(&text)
+            self.unknown(word)
         }
     }
 
     fn set(&mut self, name: Ident, value: Expr, errors: &mut Errors) {
         let text = name.to_string();
         if !is_option(&text) {
-            self.cache_written |= foreign::names_the_cache(&text);
-            let message = self.unknown(&text);
-            errors.at(&name, message);
+            errors.at(&name, self.unknown(&text));
             return;
         }
         if self.given.contains(&name) {
@@ -139,7 +148,7 @@ impl Args {
         self.given.push(name);
     }
 
-    fn unknown(&mut self, word: &str) -> String {
+    fn unknown(&self, word: &str) -> String {
         if let Some(advice) = foreign::advice(word, self.kind) {
             return format!("unknown option `{word}`: {advice}");
         }
@@ -149,10 +158,7 @@ impl Args {
             .map(|(option, _)| *option)
             .collect();
         match nearest(word, own.iter().copied()) {
-            Some(option) => {
-                self.cache_written |= option == "cache";
-                format!("unknown option `{word}`: did you mean `{option}`?")
-            }
+            Some(option) => format!("unknown option `{word}`: did you mean `{option}`?"),
             None => format!(
                 "unknown option `{word}`: `{}` has {}",
                 self.kind.name(),

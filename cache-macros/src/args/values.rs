@@ -164,10 +164,10 @@ fn has_unit(literal: &Lit) -> bool {
     }
 }
 
-/// Whether an expression is made of literals alone that are no text.
+/// Whether an expression is made of numbers alone.
 fn is_number(expr: &Expr) -> bool {
     match expr {
-        Expr::Lit(literal) => !matches!(literal.lit, Lit::Str(_)),
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
         Expr::Unary(unary) => is_number(&unary.expr),
         Expr::Binary(binary) => is_number(&binary.left) && is_number(&binary.right),
         Expr::Paren(paren) => is_number(&paren.expr),

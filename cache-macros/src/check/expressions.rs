@@ -1,6 +1,7 @@
 //! What is wrong with an option whose value is an expression, as far as tokens can tell.
 
 use proc_macro2::{Ident, Span};
+use quote::ToTokens;
 use syn::{
     Expr, ExprAsync, ExprAwait, ExprClosure, ExprLit, ExprReturn, ExprTry, Item, Lit,
     ext::IdentExt,
@@ -12,6 +13,7 @@ use crate::{
     args::{Args, OPTIONS, ungrouped},
     fallback::Errors,
     function::Param,
+    names::{contains_word, names},
 };
 
 /// The options that are made of the arguments.
@@ -53,13 +55,15 @@ pub(super) fn over_the_arguments(params: &[Param], layer: &Args, errors: &mut Er
     }
 }
 
-/// Texts in a key that were meant to stand for a parameter: `"id"` alone or in a list, `"#id"`, `"user-{id}"`.
+/// Texts in a key that were meant to stand for a parameter: `"id"`, `"#id"`, `"user-{id}"`, alone or in a list that does not have the
+/// parameter itself.
 fn texts(params: &[Param], key: &Expr, errors: &mut Errors) {
-    let (parts, in_a_tuple): (Vec<_>, _) = match key {
-        Expr::Tuple(tuple) => (tuple.elems.iter().collect(), true),
-        Expr::Array(array) => (array.elems.iter().collect(), false),
-        key => (vec![key], false),
+    let (parts, alone): (Vec<_>, _) = match key {
+        Expr::Tuple(tuple) => (tuple.elems.iter().collect(), false),
+        Expr::Array(array) => (array.elems.iter().collect(), true),
+        key => (vec![key], true),
     };
+    let in_key = names(key.to_token_stream());
     for part in parts {
         let Expr::Lit(ExprLit {
             lit: Lit::Str(text),
@@ -70,26 +74,23 @@ fn texts(params: &[Param], key: &Expr, errors: &mut Errors) {
         };
         let value = text.value();
         let means = |name: &&Ident| {
-            let name = name.unraw().to_string();
-            // A tuple may well have a part that says what the others are.
-            (value == name && !in_a_tuple)
-                || follows(&value, &format!("#{name}"))
-                || follows(&value, &format!("{{{name}"))
+            let word = name.unraw().to_string();
+            let spelt = (value == word && alone)
+                || (value.starts_with('#') && contains_word(&value[1..], &word))
+                || contains_word(&value, &format!("{{{word}"));
+            spelt && !in_key.contains(name)
         };
         if let Some(name) = params.iter().filter_map(Param::name).find(means) {
+            let meant = match name.unraw() == value && matches!(key, Expr::Lit(_)) {
+                true => format!(", or `({},)` if it is to be that", text.token()),
+                false => String::new(),
+            };
             errors.at(
                 text,
-                format!("a text is the same for every call: write `{name}`, without quotes"),
+                format!("a text is the same for every call: write `{name}`, without quotes{meant}"),
             );
         }
     }
-}
-
-/// Whether `word` is in `text`, and is not the beginning of a longer one.
-fn follows(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        !text[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
-    })
 }
 
 /// The options that are given the value.

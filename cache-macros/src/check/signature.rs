@@ -1,5 +1,6 @@
 //! What is wrong with the function itself, as far as tokens can tell.
 
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::{ReturnType, Type};
 
 use crate::{
@@ -11,6 +12,30 @@ use crate::{
         last_segment, opaque,
     },
 };
+
+/// What is wrong with an item that is not read as a function.
+pub(crate) fn not_a_function(kind: Kind, item: &TokenStream, error: &syn::Error) -> Errors {
+    let mut errors = Errors::default();
+    let attribute = kind.name();
+    let trees: Vec<_> = item.clone().into_iter().collect();
+    let is_function = trees
+        .windows(2)
+        .any(|pair| matches!(pair, [TokenTree::Ident(word), TokenTree::Ident(_)] if word == "fn"));
+    if is_function {
+        errors.at_span(
+            error.span(),
+            format!("`{attribute}` cannot read this function: {error}"),
+        );
+    } else {
+        errors.at_span(
+            Span::call_site(),
+            format!(
+                "`{attribute}` goes on an async function: of an `impl` or a trait, on those within"
+            ),
+        );
+    }
+    errors
+}
 
 pub(super) fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors) {
     let (attribute, sig) = (kind.name(), &function.sig);
@@ -33,20 +58,18 @@ pub(super) fn asynchronous(function: &Function, kind: Kind, errors: &mut Errors)
     if function.form().is_some() || (kind.stores() && function.output().is_some_and(told)) {
         return;
     }
-    let message = if statements.to_string().contains("block_on") {
-        format!(
-            "`{attribute}` needs the async function: put it above the attribute that takes `async` away from `{name}`, as `#[tokio::main]` does"
-        )
-    } else {
-        let boxed = match &sig.output {
-            ReturnType::Type(_, ty) if is_boxed_future(ty) => {
-                ", or end its body in `Box::pin(async move { … })`"
-            }
-            _ if sig.constness.is_some() => ", without `const`",
-            _ => "",
-        };
-        format!("`{attribute}` needs an async function: write `async fn {name}`{boxed}")
+    let instead = match &sig.output {
+        ReturnType::Type(_, ty) if is_boxed_future(ty) => {
+            ", or end its body in `Box::pin(async move { … })`"
+        }
+        _ if sig.constness.is_some() => ", without `const`",
+        _ if statements.to_string().contains("block_on") => {
+            ", or put this above the attribute that takes `async` away from it, as `#[tokio::main]` does"
+        }
+        _ => "",
     };
+    let message =
+        format!("`{attribute}` needs an async function: write `async fn {name}`{instead}");
     errors.at(sig.fn_token, message);
 }
 

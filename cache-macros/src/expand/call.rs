@@ -8,7 +8,7 @@ use super::Expansion;
 use crate::{
     args::{Args, Kind, Time, When},
     check::when,
-    spelling::{first_type, is_plain, is_result, last_segment},
+    spelling::{first_type, is_plain, last_segment},
 };
 
 impl Expansion<'_> {
@@ -93,11 +93,11 @@ impl Expansion<'_> {
         let finish = if looks_at_value(layer) {
             let (store_if, ttl_with) = (self.decision(&layer.store_if), self.ttl_with(layer));
             let (parts, key_with) = self.key_with(layer);
-            quote_spanned! {*span=>
+            self.closures_gone(&quote_spanned! {*span=>
                 #private::Attempt::finish_with(#step, #kept, #store_if, #ttl_with, #parts, #key_with)
-            }
+            })
         } else {
-            quote_spanned!(*span=> #private::Attempt::finish(#step, #kept))
+            quote_spanned!(*span=> #private::Attempt::finish(#step, #kept).await;)
         };
         self.around_value(i, within, &before, &finish, "Attempt")
     }
@@ -126,16 +126,33 @@ impl Expansion<'_> {
                 #private::Change::finish_with(#step, #value, #invalidate_if, #parts, #key_with)
             }
         });
-        match when {
-            When::Always => self.around_always(&before, within, &step, &unconditional, by_value),
-            _ => self.around_value(
-                i,
-                within,
-                &before,
-                &by_value.unwrap_or(unconditional),
-                "Change",
-            ),
+        let finish = match (when, by_value) {
+            (_, None) => quote_spanned!(*span=> #unconditional.await;),
+            (When::Always, Some(by_value)) => self.closures_gone(&quote_spanned! {*span=>
+                match #private::value(__returns, &*__returned) {
+                    ::core::option::Option::Some(__value) => #by_value,
+                    ::core::option::Option::None => #unconditional,
+                }
+            }),
+            (_, Some(by_value)) => self.closures_gone(&by_value),
+        };
+        if when != When::Always {
+            return self.around_value(i, within, &before, &finish, "Change");
         }
+        // All that was returned is kept.
+        quote_spanned! {*span=>
+            {
+                let #step = #before;
+                let __returned = #private::keep(#within);
+                #finish
+                *__returned
+            }
+        }
+    }
+
+    /// Waits for a future when the closures that it was made with are gone, which need not be `Send`.
+    fn closures_gone(&self, future: &TokenStream) -> TokenStream {
+        quote_spanned!(self.span=> let __finished = #future; __finished.await;)
     }
 
     /// A layer that waits for the cache after a body that succeeded, and keeps the value meanwhile.
@@ -150,25 +167,29 @@ impl Expansion<'_> {
         let Self { private, span, .. } = self;
         let (_, step, label) = self.locals(i);
         let step_type = Ident::new(step_type, *span);
-        let (split, success) = match self.boxes_value() {
-            true => ("split_boxed", "success_boxed"),
-            false => ("split", "success"),
+        let (kept, value) = match self.boxes_value() {
+            true => (
+                quote_spanned!(*span=> #private::keep(__value)),
+                quote_spanned!(*span=> *__value),
+            ),
+            false => {
+                let value = quote_spanned!(*span=> __value);
+                (value.clone(), value)
+            }
         };
-        let (split, success) = (Ident::new(split, *span), Ident::new(success, *span));
         quote_spanned! {*span=>
             #label: {
                 let #step = #before;
                 let __returned = #within;
-                let __value = match #private::#split(__returns, __returned) {
-                    ::core::result::Result::Ok(__value) => __value,
+                let __value = match #private::split(__returns, __returned) {
+                    ::core::result::Result::Ok(__value) => #kept,
                     ::core::result::Result::Err(__returned) => {
                         #private::#step_type::fail(#step);
                         break #label __returned;
                     }
                 };
-                let __finished = #finish;
-                __finished.await;
-                #private::#success(__returns, __value)
+                #finish
+                #private::success(__returns, #value)
             }
         }
     }
@@ -181,47 +202,21 @@ impl Expansion<'_> {
         }
     }
 
-    /// Whether the value is put in a box while the future waits: a primitive is not worth one.
+    /// Whether the value is put in a box while the future waits: all but what is spelt as a primitive, a reference or `()`, which
+    /// has 16 bytes at most.
     fn boxes_value(&self) -> bool {
         let output = self.function.output();
         let value = match output {
-            Some(ty) if is_result(ty) => last_segment(ty).and_then(first_type),
+            // What another alias holds is not known.
+            Some(ty) if last_segment(ty).is_some_and(|last| last.ident == "Result") => {
+                last_segment(ty).and_then(first_type)
+            }
             other => other,
         };
         match value {
             None => output.is_some(),
             Some(Type::Tuple(tuple)) => !tuple.elems.is_empty(),
             Some(ty) => !is_plain(ty),
-        }
-    }
-
-    /// A layer that waits for the cache after any body, and keeps all that it returned meanwhile.
-    fn around_always(
-        &self,
-        before: &TokenStream,
-        within: &TokenStream,
-        step: &Ident,
-        unconditional: &TokenStream,
-        by_value: Option<TokenStream>,
-    ) -> TokenStream {
-        let Self { private, span, .. } = self;
-        let finish = match by_value {
-            None => unconditional.clone(),
-            Some(by_value) => quote_spanned! {*span=>
-                match #private::value(__returns, &*__returned) {
-                    ::core::option::Option::Some(__value) => #by_value,
-                    ::core::option::Option::None => #unconditional,
-                }
-            },
-        };
-        quote_spanned! {*span=>
-            {
-                let #step = #before;
-                let __returned = #private::keep(#within);
-                let __finished = #finish;
-                __finished.await;
-                *__returned
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::{Type, TypeInfer, spanned::Spanned, visit_mut::VisitMut};
+use syn::{Type, spanned::Spanned};
 
 use super::{Expansion, located};
 use crate::{
@@ -60,31 +60,5 @@ impl Expansion<'_> {
             questions.extend(quote_spanned!(self.span=> , share));
         }
         questions
-    }
-
-    pub(super) fn output_or_infer(&self) -> TokenStream {
-        let Some(ty) = self.function.output() else {
-            return quote_spanned!(self.span=> ());
-        };
-        let mut ty = ty.clone();
-        Infer.visit_type_mut(&mut ty);
-        located(ty.to_token_stream())
-    }
-}
-
-/// Puts `_` where the type cannot be named.
-struct Infer;
-
-impl VisitMut for Infer {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
-        if let Type::ImplTrait(_) | Type::Never(_) = ty {
-            let underscore_token = syn::Token![_](ty.span());
-            *ty = Type::Infer(TypeInfer {
-                attrs: Vec::new(),
-                underscore_token,
-            });
-        } else {
-            syn::visit_mut::visit_type_mut(self, ty);
-        }
     }
 }

@@ -70,7 +70,9 @@ impl Expansion<'_> {
                 continue;
             };
             let told = matches!((filled, ended), (CacheRef::Name(_), CacheRef::Name(_)));
-            if layer.kind.stores() || told || when(layer, self.layers) == When::Before {
+            // Two managers have two caches of one name.
+            let managed = store.manager.is_some() || layer.manager.is_some();
+            if layer.kind.stores() || told || managed || when(layer, self.layers) == When::Before {
                 continue;
             }
             let (span, private, _) = self.at(ended.span());

@@ -36,7 +36,13 @@ impl AsyncBlock {
     /// An `async move` block of other tokens. It passes for the user's, so that lints say of what is in it what they say of any
     /// function, and other attributes take the names in it for the user's.
     pub(crate) fn around(&self, tokens: &TokenStream) -> TokenStream {
-        let mut block = quote_spanned!(self.asyncness.span=> async move);
+        let braced = self.braced(tokens);
+        quote_spanned!(self.asyncness.span=> async move #braced)
+    }
+
+    /// The same braces around other tokens.
+    pub(crate) fn braced(&self, tokens: &TokenStream) -> TokenStream {
+        let mut block = TokenStream::new();
         self.brace
             .surround(&mut block, |within| tokens.to_tokens(within));
         block

@@ -1,7 +1,10 @@
 //! The parameters other than `self`, and which of them make up the key.
 
 use proc_macro2::Ident;
-use syn::{Attribute, FnArg, Meta, Pat, Path, Type};
+use syn::{
+    Attribute, FnArg, Meta, Pat, PatIdent, Path, Type,
+    visit_mut::{self, VisitMut},
+};
 
 use super::Function;
 use crate::fallback::Errors;
@@ -106,5 +109,23 @@ impl Param {
             }
             _ => None,
         }
+    }
+
+    /// The variables that it binds, a constant in a pattern aside.
+    pub(crate) fn variables(&self) -> Vec<Ident> {
+        let mut variables = Variables(Vec::new());
+        variables.visit_pat_mut(&mut self.pat.clone());
+        variables.0
+    }
+}
+
+struct Variables(Vec<Ident>);
+
+impl VisitMut for Variables {
+    fn visit_pat_ident_mut(&mut self, pat: &mut PatIdent) {
+        if !pat.ident.to_string().starts_with(char::is_uppercase) {
+            self.0.push(pat.ident.clone());
+        }
+        visit_mut::visit_pat_ident_mut(self, pat);
     }
 }

@@ -73,3 +73,18 @@ pub async fn nothing_returned(id: u64) {
 pub async fn variables(id: u64, mut unused: u64) {
     let mut other = std::future::ready(id).await;
 }
+
+/// Begins with items.
+#[cache_result(cache = "lints")]
+pub async fn items(id: u64) -> u64 {
+    const MORE: u64 = 3;
+    const fn twice(number: u64) -> u64 {
+        number * 2
+    }
+    std::future::ready(twice(id)).await + MORE
+}
+
+/// Is short.
+#[rustfmt::skip]
+#[cache_result(cache = "lints")]
+pub async fn short(id: u64) -> u64 { std::future::ready(id).await }

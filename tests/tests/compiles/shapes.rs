@@ -6,7 +6,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cache_core::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
+use cache_core::{
+    CacheManager, CacheName, cache_invalidate, cache_invalidate_all, cache_put, cache_result,
+};
 
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Product {
@@ -109,4 +111,43 @@ async fn parts_of_an_argument(pair: (String, Vec<u8>), other: String) -> usize {
 #[test]
 fn parts_are_seen() {
     drop(parts_of_an_argument(Default::default(), String::new()));
+}
+
+struct Page {
+    number: u64,
+    size: u64,
+}
+
+/// The fields of a pattern are no variables.
+#[cache_result(cache = "pages", key = (page, size))]
+async fn fields_of_a_pattern(Page { number: page, size }: Page, other: String) -> String {
+    let number = Page { number: page, size };
+    format!("{} {} {other}", number.number, number.size)
+}
+
+/// Texts beside the parameter that they speak of.
+#[cache_result(cache = "texts", key = ("tenant", "id", id, user))]
+#[cache_invalidate(cache = "others", key = ["user", user])]
+#[cache_invalidate(cache = "others", key = "user-list")]
+async fn texts_in_a_key(id: u64, user: &str) -> String {
+    format!("{id} {user}")
+}
+
+const TEXTS: CacheName<String> = CacheName::new("texts");
+
+/// One name is two caches where there are two managers.
+#[cache_result(cache = TEXTS, manager = one)]
+#[cache_invalidate(cache = "texts", manager = other)]
+async fn two_managers(one: &CacheManager, other: &CacheManager, #[cache_key] id: u64) -> String {
+    id.to_string()
+}
+
+#[test]
+fn keys_and_names_are_taken() {
+    let caches = CacheManager::global();
+    drop(fields_of_a_pattern(
+        Page { number: 1, size: 2 },
+        String::new(),
+    ));
+    drop((texts_in_a_key(1, ""), two_managers(&caches, &caches, 1)));
 }

@@ -1,11 +1,6 @@
 //! Bodies of every form, and the futures around them.
 
-use std::{
-    future::Future,
-    pin::pin,
-    rc::Rc,
-    sync::{Arc, Mutex},
-};
+use std::{future::Future, pin::pin, rc::Rc, sync::Arc};
 
 use cache_core::{cache_invalidate, cache_invalidate_all, cache_put, cache_result};
 use tests::{assert_value_keys, bodies, body, both, caches, spawn};
@@ -16,7 +11,6 @@ both!(
     question_marks_and_early_returns,
     functions_that_call_functions,
     attributes_made_by_a_macro,
-    arguments_are_dropped_from_the_last_to_the_first,
 );
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -238,47 +232,4 @@ async fn attributes_made_by_a_macro() {
     // Pinned and polled by hand, as a combinator would.
     let mut pinned = pin!(double(2));
     assert_eq!(pinned.as_mut().await, 4);
-}
-
-/// Arguments that say when they are dropped: a guard, a transaction.
-#[derive(serde::Serialize)]
-struct Told<'a>(&'static str, #[serde(skip)] &'a Mutex<Vec<&'static str>>);
-
-impl Drop for Told<'_> {
-    fn drop(&mut self) {
-        self.1.lock().unwrap().push(self.0);
-    }
-}
-
-impl Told<'_> {
-    async fn plain(self, x: Told<'_>, (y, z): (Told<'_>, Told<'_>)) -> usize {
-        let local = Told("local", self.1);
-        [&local, &x, &self, &z, &y].len()
-    }
-
-    #[cache_result(cache = "told", manager = caches())]
-    async fn read(self, x: Told<'_>, (y, z): (Told<'_>, Told<'_>)) -> usize {
-        let local = Told("local", self.1);
-        [&local, &x, &self, &z, &y].len()
-    }
-
-    #[cache_put(cache = "told", key = x.0, manager = caches())]
-    #[cache_invalidate_all(cache = "others", manager = caches())]
-    async fn put(self, x: Told<'_>, (y, z): (Told<'_>, Told<'_>)) -> usize {
-        let local = Told("local", self.1);
-        [&local, &x, &self, &z, &y].len()
-    }
-}
-
-async fn arguments_are_dropped_from_the_last_to_the_first() {
-    let dropped = Mutex::new(Vec::new());
-    let told = |name| Told(name, &dropped);
-    let taken = || std::mem::take(&mut *dropped.lock().unwrap());
-    told("self").plain(told("x"), (told("y"), told("z"))).await;
-    let plain = taken();
-    assert_eq!(plain, ["local", "z", "y", "x", "self"]);
-    told("self").read(told("x"), (told("y"), told("z"))).await;
-    assert_eq!(taken(), plain);
-    told("self").put(told("x"), (told("y"), told("z"))).await;
-    assert_eq!(taken(), plain);
 }
