@@ -171,7 +171,7 @@ impl Expansion<'_> {
             .iter()
             .enumerate()
             .map(|(i, layer)| self.site(i, layer));
-        let apart = self.caches_apart();
+        let checks = self.caches_apart();
         let returns = self.returns();
         let plans = self
             .layers
@@ -196,7 +196,7 @@ impl Expansion<'_> {
         };
         let plans = quote_spanned! {*span=>
             #used
-            #apart
+            #checks
             #(#sites)*
             #returns
             #before

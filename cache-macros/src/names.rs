@@ -17,13 +17,6 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// Whether `word` is in `text`, and is not the beginning of a longer one.
-pub(crate) fn contains_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        !text[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
-    })
-}
-
 /// The names of which fields or methods are used.
 pub(crate) fn names_before_dots(tokens: TokenStream) -> Vec<Ident> {
     let mut found = Vec::new();

@@ -80,8 +80,8 @@ pub(crate) fn is_result(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|last| last.ident.to_string().ends_with("Result"))
 }
 
-/// Whether it is spelt as a primitive or a reference: it is small, and nothing happens when it is dropped.
-pub(crate) fn is_plain(ty: &Type) -> bool {
+/// Whether it is spelt as a primitive or a reference, which has 16 bytes at most.
+pub(crate) fn is_small(ty: &Type) -> bool {
     match ty {
         Type::Reference(_) => true,
         Type::Path(path) => path

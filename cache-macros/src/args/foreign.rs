@@ -2,6 +2,9 @@
 
 use super::Kind;
 
+/// What says what the key is.
+pub(super) const KEY: &str = "write `key = …`, a tuple for several parts";
+
 /// Whether `word` names the cache elsewhere.
 pub(super) fn names_the_cache(word: &str) -> bool {
     matches!(
@@ -32,9 +35,7 @@ pub(super) fn advice(word: &str, kind: Kind) -> Option<&'static str> {
         "sync" | "sync_writes" | "sync_lock" | "lock" if kind == Kind::Result => {
             "remove it: callers of one key share one load"
         }
-        "convert" | "map" | "key_generator" | "keyGenerator" if kind != Kind::InvalidateAll => {
-            "write `key = …`, a tuple for several parts"
-        }
+        "convert" | "map" | "key_generator" | "keyGenerator" if kind != Kind::InvalidateAll => KEY,
         "if" | "filter" | "predicate" => "write `condition = …`, over the arguments",
         "before" | "before_invocation" | "beforeInvocation" if !kind.stores() => {
             "write `when = \"before\"`"

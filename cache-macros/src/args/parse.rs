@@ -15,9 +15,6 @@ use super::{
 };
 use crate::{fallback::Errors, literal::nearest};
 
-/// Of a key.
-pub(super) const SEVERAL_PARTS: &str = ", a tuple for several parts";
-
 /// Whether the word stands where the cache is to be named, by its name or another.
 fn meant_the_cache(word: &str) -> bool {
     let nearest = nearest(word, OPTIONS.iter().map(|(option, _)| *option));
@@ -111,11 +108,11 @@ impl Args {
     fn without_value(&self, word: &str, called: bool) -> String {
         let after_key = self.given.last().is_some_and(|last| last == "key");
         if word == "key" && called {
-            format!("write `key = …`{SEVERAL_PARTS}")
+            foreign::KEY.to_owned()
         } else if is_option(word) {
             format!("write `{word} = …`")
         } else if after_key && foreign::advice(word, self.kind).is_none() {
-            format!("write `key = (…, {word})`{SEVERAL_PARTS}")
+            format!("write `key = (…, {word})`, a tuple for several parts")
         } else {
             self.unknown(word)
         }

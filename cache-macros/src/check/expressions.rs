@@ -13,7 +13,7 @@ use crate::{
     args::{Args, OPTIONS, ungrouped},
     fallback::Errors,
     function::Param,
-    names::{contains_word, names},
+    names::names,
 };
 
 /// The options that are made of the arguments.
@@ -76,8 +76,13 @@ fn texts(params: &[Param], key: &Expr, errors: &mut Errors) {
         let means = |name: &&Ident| {
             let word = name.unraw().to_string();
             let spelt = (value == word && alone)
-                || (value.starts_with('#') && contains_word(&value[1..], &word))
-                || contains_word(&value, &format!("{{{word}"));
+                || value
+                    .strip_prefix('#')
+                    .is_some_and(|rest| begins_with(rest, &word))
+                || value
+                    .split('{')
+                    .skip(1)
+                    .any(|rest| begins_with(rest, &word));
             spelt && !in_key.contains(name)
         };
         if let Some(name) = params.iter().filter_map(Param::name).find(means) {
@@ -91,6 +96,12 @@ fn texts(params: &[Param], key: &Expr, errors: &mut Errors) {
             );
         }
     }
+}
+
+/// Whether a text begins with a word, and not with a longer one.
+fn begins_with(text: &str, word: &str) -> bool {
+    let rest = text.strip_prefix(word);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 /// The options that are given the value.

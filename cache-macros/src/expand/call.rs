@@ -8,7 +8,7 @@ use super::Expansion;
 use crate::{
     args::{Args, Kind, Time, When},
     check::when,
-    spelling::{first_type, is_plain, last_segment},
+    spelling::{first_type, is_small, last_segment},
 };
 
 impl Expansion<'_> {
@@ -202,21 +202,19 @@ impl Expansion<'_> {
         }
     }
 
-    /// Whether the value is put in a box while the future waits: all but what is spelt as a primitive, a reference or `()`, which
-    /// has 16 bytes at most.
+    /// Whether the value is put in a box while the future waits: all but what is spelt as small, or as
+    /// `()`.
     fn boxes_value(&self) -> bool {
         let output = self.function.output();
-        let value = match output {
-            // What another alias holds is not known.
-            Some(ty) if last_segment(ty).is_some_and(|last| last.ident == "Result") => {
-                last_segment(ty).and_then(first_type)
-            }
-            other => other,
-        };
+        // What an alias of another name holds is not known.
+        let result = output
+            .and_then(last_segment)
+            .filter(|last| last.ident == "Result");
+        let value = result.map_or(output, first_type);
         match value {
             None => output.is_some(),
             Some(Type::Tuple(tuple)) => !tuple.elems.is_empty(),
-            Some(ty) => !is_plain(ty),
+            Some(ty) => !is_small(ty),
         }
     }
 

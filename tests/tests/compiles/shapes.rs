@@ -129,6 +129,8 @@ async fn fields_of_a_pattern(Page { number: page, size }: Page, other: String) -
 #[cache_result(cache = "texts", key = ("tenant", "id", id, user))]
 #[cache_invalidate(cache = "others", key = ["user", user])]
 #[cache_invalidate(cache = "others", key = "user-list")]
+#[cache_invalidate(cache = "others", key = "#superuser")]
+#[cache_invalidate(cache = "others", key = "#1 user, {ids}")]
 async fn texts_in_a_key(id: u64, user: &str) -> String {
     format!("{id} {user}")
 }
